@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// src/wait/arrival_tree.hpp -- counts arrivals along a tree: who is the last of all (layer: wait)
+// src/wait/arrival_tree.hpp -- counts arrivals along a tree, to find the last of all (layer: wait)
 //
-// A combining tree. Each participant counts itself in at its node; the last to arrive at a node goes on to the node
-// above, and the last at the root is the last of all. The nodes are the lines of rank_tree.hpp (LINES-3).
+// A combining tree. Each participant arrives at its node. The last to arrive at a node goes on to the node above, and
+// the last at the root is the last of all. The nodes are the lines of rank_tree.hpp (LINES-3).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
@@ -10,7 +10,7 @@
 //                                         them along to the node above
 //   2  counter.store      relaxed  -      published by 1 at the node above or with the phase after it; the
 //                                         next arrivals, which have waited for that phase, come later
-//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
+//   3  counter.store      relaxed  -      no thread arrives: the caller orders it before the next arrival
 //
 // Cost   one RMW for each participant and node, log(participants) in a row at most, as many on one line as the fan-in.
 // Source [YTL87]; in barriers [MCS91].
@@ -37,7 +37,7 @@ class arrival_tree {
   /// The fan-in of [MCS91]'s arrival tree.
   static constexpr std::size_t usual_fan_in = 4;
 
-  /// `most_participants` may be 0: then nobody arrives here.
+  /// `most_participants` may be 0: then no thread arrives here.
   explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in,
                         const rank_groups& groups = rank_groups())
       : participants_(most_participants),
@@ -47,7 +47,7 @@ class arrival_tree {
   /// True for the last of all; every counter is 0 again then. Never blocks.
   bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
 
-  /// The same in a phase of fewer: the ranks below `participants`, all of whom pass that number.
+  /// The same in a phase of fewer: only ranks below `participants` arrive, and all pass that number.
   bool arrive(std::size_t rank, std::size_t participants) noexcept {
     return shape_.climb(rank, participants, [this](std::size_t node, std::size_t count) noexcept {
       wait_word& counter = counters_[node].value;
@@ -71,10 +71,10 @@ class arrival_tree {
   aligned_array<padded<wait_word>> counters_;
 };
 
-/// On which line a participant sees the end of a phase by the tree: one for all, or one for each group of a level, so
-/// that it goes from cache to cache once. Of the narrowest level whose groups have four members or more, on the average:
-/// each line costs the one that ends the phase a store. (A rule from the costs on paper: no machine with several
-/// caches was at hand.)
+/// The line on which a participant sees the end of a phase by the tree: one for all, or one for each group of a level,
+/// so that the news goes from cache to cache once. Each line costs one store. So the level is the narrowest one with an
+/// average of four members or more in a group. (This rule is calculated, not measured: no machine with several caches
+/// was at hand.)
 class ends_of_phases {
  public:
   /// Requires: participants as in the groups.
@@ -100,7 +100,7 @@ class ends_of_phases {
   std::size_t line_of(std::size_t rank) const noexcept {
     return line_of_.empty() ? 0 : line_of_[rank];
   }
-  /// Whether somebody looks at it in a phase of `size` participants; at the first one, always.
+  /// Whether a participant looks at this line in a phase of `size` participants. Always true for the first line.
   bool is_needed(std::size_t line, std::size_t size) const noexcept {
     return line == 0 || lowest_[line] < size;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/wait/cpu_separation.cpp -- who was seen on which CPU, and who moves (layer: wait)
 //
-// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
+// A word here is a hint: an old or missing one may cost a needless move or poll, but no wake-up is lost.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
@@ -20,15 +20,15 @@ namespace detail {
 
 // word of a member: who may change what
 //   bits     name  meaning                                       set by
-//   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
-//   17..31   turn  how often it has said so, modulo 2^15         its member
-// Either may be old: the system moves threads without a word.
+//   0..16    cpu   the CPU that it ran on, plus 1; 0: not noted  its member
+//   17..31   turn  how often it has noted it, modulo 2^15        its member
+// The CPU may be old: the system moves threads without notice.
 struct cpu_sighting {
   static constexpr std::uint32_t one_turn = 1u << 17;
   static constexpr std::uint32_t cpu_bits = one_turn - 1;
 
   wait_word word{0};
-  // Its member's own.
+  // Only its member uses these.
   std::uint32_t turn = 0, seen = 0;
   separation_pace pace;
   stacked_starts stacked;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// src/wait/misuse.cpp -- what misuse.hpp declares: who holds an object, and who waits on it (layer: wait)
+// src/wait/misuse.cpp -- the functions of misuse.hpp: reports wrong use of objects (layer: wait)
 //
-// The table is behind locks, which order more than the objects themselves promise: look for missing
-// order (ThreadSanitizer) with the diagnosis switched off.
+// The locks of the table order more than the objects promise. So switch the diagnosis off to look for missing order
+// (ThreadSanitizer).
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
@@ -36,8 +36,8 @@ LOCKSTEP_AT_LOAD watch_forks_at_load() { registry::watch_forks(); }
   report(object, kind, text);
 }
 
-/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
-/// wake what others complain of.
+/// Whether the table is complete. A unit without the diagnosis does not write to it, so its locks, unlocks and wakes
+/// would look like misuse to other units.
 LOCKSTEP_INLINE bool table_is_whole() noexcept {
   return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
 }

@@ -46,8 +46,8 @@ class waiting_scope {
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
-/// Which thread holds or waits on which object. One table for the process, never destroyed: static objects may be used
-/// until the very end.
+/// Which thread holds or waits on which object. One table for the process. It is never destroyed, because static
+/// objects may be used until the program ends.
 class registry {
  public:
   using role = misuse_entry::role;
@@ -61,7 +61,7 @@ class registry {
     const home of(object);
     of.bucket.entries.push_back(*made);
   }
-  /// Takes one entry of that thread out; false if there is none.
+  /// Removes one entry of that thread; false if there is none.
   static bool remove(const void* object, role as, std::uint64_t thread = number_of_this_thread()) {
     const home of(object);
     misuse_entry* const found = of.find(object, as, thread);
@@ -77,7 +77,7 @@ class registry {
   }
 
  private:
-  /// Where an object's entries are, locked.
+  /// The bucket of an object's entries, locked while this lives.
   struct home {
     misuse_bucket& bucket;
     const holding<system_mutex> lock;
@@ -98,7 +98,7 @@ class registry {
     return process().misuse[place % process_state::misuse_size];
   }
 
-  /// The table is whole in the child, and tells of the thread that is left only.
+  /// The child's table is consistent, and keeps only the entries of the thread that is left and those of plans.
   struct around_fork : guarded_by_section {
     static fork_section& section() { return process().misuse_forks; }
     static void lock() {

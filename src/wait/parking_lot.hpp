@@ -2,29 +2,29 @@
 // src/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
 //
 // Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack into a table
-// under the object's key, and waits until another thread takes the node out and notifies it. So waiters are served
-// in the order of their arrival, only the intended waiters wake up, a waiter can be moved from one object's queue to
-// another's without waking, and a waiter can leave the queue at its deadline. What locks use is queued_word, below.
+// under the object's key, and waits until another thread notifies the node. Waiters are served in the order of their
+// arrival, and only the intended ones wake up. A waiter can be moved from one object's queue to another's without
+// waking, and it can leave the queue at its deadline. Locks use queued_word, below.
 //
-//   PARKING-1  A node is notified once: after it has left its queue, or as it is let go. After the notification its
-//              thread goes on, and the node may be gone once it is in no queue: what is woken then is an address that
-//              is used as an address only.
-//   PARKING-2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence that
-//              the object it waits on exists. A thread that finds the queue empty must not touch the object: the
+//   PARKING-1  A node is notified once for each time that it queues up or comes back: after it has left its queue, or
+//              as it is let go. Then its thread goes on, and the node may be gone once it is in no queue. So the wake
+//              that follows a notification uses the address of the node's word and does not read the word.
+//   PARKING-2  Under the lock of a key's queue, a node in the queue proves that its thread has not returned, and so
+//              that the object it waits on exists. A thread that finds the queue empty must not touch the object: the
 //              key may belong to nothing, or to another object by now.
 //   PARKING-3  What happens before notify() happens before the return of the node's wait().
-//   PARKING-4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
-//              called with all queues locked. In the child each node that is in a queue proves that its object
-//              exists (PARKING-2), so the object's word is stripped of what it says of waiters. A thread that was let
-//              go keeps its place until it has what it waits for: so a word that tells of it is found.
+//   PARKING-4  A child of fork() finds the queues empty, and the words as if no thread had ever queued. fork() is
+//              called with all queues locked. In the child, each node in a queue proves that its object exists
+//              (PARKING-2), so the bits for waiters are removed from the object's word. A thread that was let go
+//              keeps its place until it has what it waits for. So the child finds every word with such bits.
 //
 // word_ of parked_thread
 //   value  name      meaning                           set by
 //   0      -         not notified, its thread is awake its thread, before the node is in a queue
 //   1      sleeping  not notified, its thread sleeps   its thread, by CAS from 0, before it sleeps
-//   2      notified  it may return                     the thread that took the node out
-// Legal to be left: sleeping, after a sleep that ended early (costs a wake for nobody). Notified is never undone but
-// by the node's own thread, which then uses the node again.
+//   2      notified  it may return                     the thread that took the node out, or let it go
+// Sleeping may stay after a sleep that ended early: this costs a needless wake. Only the node's own thread undoes
+// notified, to use the node again.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
@@ -62,7 +62,7 @@ namespace detail {
 /// A thread in a queue.
 class parked_thread : public list_node<parked_thread> {
  public:
-  /// `queue`: the key of the first queue that it will be in, for observers.
+  /// `queue`: the key of the first queue that the node will be in, for observers.
   constexpr explicit parked_thread(std::uint32_t purpose = 0, std::uintptr_t queue = 0) noexcept
       : word_(0), purpose_(purpose), first_queue_(queue) {}
   parked_thread(const parked_thread&) = delete;
@@ -82,12 +82,12 @@ class parked_thread : public list_node<parked_thread> {
     return notified;
   }
 
-  /// How it was let go, without what it waits for: see queue::let_go().
+  /// Whether and how it was let go before it has what it waits for: see queue::let_go().
   enum class turn : unsigned char { waits, woken, ahead };
 
   // For its own thread after a notification, and for the thread that holds the lock of its queue:
   turn its_turn() const noexcept { return turn_; }
-  /// True once it was let go ahead of its turn.
+  /// True after it was once let go ahead of its turn.
   bool was_ahead() const noexcept { return was_ahead_; }
 
  private:
@@ -95,7 +95,7 @@ class parked_thread : public list_node<parked_thread> {
   friend class wake_list;
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
 
-  /// A wait of the thread, and where it was called: not in the node, which is to stay small.
+  /// A wait of the thread, and where it was called. Apart from the node, to keep the node small.
   struct located_wait final : waitable {
     parked_thread& self;
     const source_place where;
@@ -126,11 +126,11 @@ class parked_thread : public list_node<parked_thread> {
   std::uintptr_t key_ = 0;
 };
 
-/// Threads on the way between two queues, in order.
+/// Threads that are moved from one queue to another, in order.
 struct parked_chain : intrusive_list<parked_thread> {};
 
-/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if the wake_list was
-/// made before the lock was taken.
+/// Notifies threads at once, and wakes them when it goes out of scope. If it was made before the queue's lock was
+/// taken, the wakes come after the unlock.
 class wake_list {
  public:
   wake_list() noexcept : count_(0) {}
@@ -162,21 +162,21 @@ class wake_list {
   std::size_t count_;
 };
 
-/// The table is one for the process (process.hpp): waiters and wakers may be of different modules.
+/// The process has one table (process.hpp), because waiters and wakers may be in different modules.
 class parking_lot {
   using bucket = parking_bucket;
   using list = intrusive_list<parked_thread>;
 
  public:
-  /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
-  /// object that is gone does not mistake the waiters of another kind of object for its own (PARKING-2).
+  /// A queue's key is made of the object's address and its kind. So a late look at the queue of an object that is gone
+  /// does not mistake the waiters of another kind of object for its own (PARKING-2).
   enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
   static std::uintptr_t key(const wait_word& word, kind of) noexcept {
     static_assert(alignof(wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
-  /// As observers are told.
+  /// The kind that observers see.
   static wait_kind wait_kind_of(kind of) noexcept {
     constexpr wait_kind all[] = {wait_kind::mutex, wait_kind::counting_semaphore,
                                  wait_kind::shared_mutex, wait_kind::condition_variable};
@@ -191,7 +191,7 @@ class parking_lot {
                                       : 0u;
   }
 
-  /// ATFORK-3. A lock that is contended sleeps: the portable futex's own locks are taken after ours.
+  /// ATFORK-3. A thread sleeps on a contended lock. So the portable futex takes its own locks after ours.
   static void watch_forks() {
     native_futex::prepare_for_fork();
     detail::watch_forks<around_fork>();
@@ -208,7 +208,7 @@ class parking_lot {
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
-    // Waiters are those that were not let go.
+    // A thread that was let go is in the queue, but is no waiter.
     /// The waiter that waits longest, or none.
     parked_thread* front() const noexcept { return from(bucket_.waiting.first()); }
     /// The waiter behind `thread`, or none.
@@ -221,9 +221,9 @@ class parking_lot {
       thread.key_ = key_;
       bucket_.waiting.push_back(thread);
     }
-    /// Requires: it is in this queue.
+    /// Requires: the thread is in this queue.
     void remove(parked_thread& thread) noexcept { bucket_.waiting.remove(thread); }
-    /// For a waiter that gives up: false if another thread has taken it out, or let it go.
+    /// Removes a waiter that gives up. False if another thread has taken it out or let it go.
     bool withdraw(parked_thread& thread) noexcept {
       const parked_thread* each = front();
       while (each != nullptr && each != &thread) each = behind(*each);
@@ -231,19 +231,19 @@ class parking_lot {
       return each != nullptr;
     }
 
-    /// A waiter is to try for what it waits for: as the next, of which the object's word still tells (PARKING-4), or ahead
-    /// of its turn, at most once for each thread, as one that has just come. It keeps its place, is no waiter any more, and
-    /// has to be notified.
+    /// Lets a waiter try to take. `woken`: it is the next, and the object's word still shows it (PARKING-4). `ahead`:
+    /// before its turn, at most once for each thread, as a newcomer. It keeps its place and is no waiter any more.
+    /// The caller must notify it.
     void let_go(parked_thread& thread, parked_thread::turn as) noexcept {
       thread.turn_ = as;
       thread.was_ahead_ |= as == parked_thread::turn::ahead;
     }
-    /// By its own thread, which was let go in vain: it waits again.
+    /// Called by the thread itself after a try in vain: it waits again.
     void come_back(parked_thread& thread) noexcept {
       thread.turn_ = parked_thread::turn::waits;
       thread.word_.store(0, memory_order_relaxed);  // 4
     }
-    /// True if a child of a fork() at this moment would put the object's word right (PARKING-4); for tests.
+    /// For tests: true if the child of a fork() at this moment would correct the object's word (PARKING-4).
     bool is_known() const noexcept {
       const parked_thread* each = bucket_.waiting.first();
       while (each != nullptr && each->key_ != key_) each = each->next();
@@ -263,7 +263,7 @@ class parking_lot {
     std::uintptr_t key_;
   };
 
-  /// What is done around a fork() (PARKING-4): before it and after it in the parent, and in the child.
+  /// Around a fork() (PARKING-4): before it; after it in the parent; after it in the child.
   static void lock_all() {
     for (bucket& each : process().parking) short_lock::lock(each.lock);
   }
@@ -278,7 +278,7 @@ class parking_lot {
   }
 
  private:
-  /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
+  /// The child has the stacks with the nodes, but not their threads: it reads the nodes, and then forgets them.
   static void forget(const list& of) noexcept {
     for (const parked_thread* each = of.first(); each != nullptr; each = each->next()) {
       const std::uintptr_t which = each->key_ & 3u;
@@ -303,44 +303,44 @@ class parking_lot {
   };
 };
 
-// What mutex, shared_mutex and semaphore share: to take by compare-exchange, to poll, to queue up, to leave the queue
-// at a deadline, and to hand over to the front of the queue. What the bits mean is the object's Rules:
+// What mutex, shared_mutex and semaphore share: they take by compare-exchange, poll, queue up, leave the queue
+// at a deadline, and hand over to the front of the queue. The object's Rules say what the bits mean:
 //     queue                     which kind of queue: parking_lot::kind
 //     backs_off                 true: a thread that polls looks less and less often
-//     may_take(word, as)        whether a thread that is not in the queue may take now what it wants
+//     may_take(word, as)        whether a thread that has not queued up, or was let go, may take now what it wants
 //     taken(word, as)           the word after that
 //     marked(word, as)          the word while such a thread is in the queue
-//     without_waiters(word)     the word once the queue is empty
+//     without_waiters(word)     the word once no waiter is left
 //     may_be_given(word, as)    handed_word only: as may_take(), for the front of the queue
 // `as` says what the thread wants: parked_thread::purpose().
 //
-//   QUEUED-1  A thread that queues up has found, under the queue's lock, that it may not take, and marked the word in
-//             the same compare-exchange. So whoever makes the word free later finds the mark.
-//   QUEUED-2  Of the queue's lock and the word: the mark is cleared under the lock, when the queue is empty. While a
-//             thread may be in the queue, the word is changed by others too, but they leave the mark.
-//   QUEUED-3  A thread leaves the queue by its own hand, or is taken out by another: the queue's lock decides. In the
-//             second case it has what it waited for, or is notified to try again; its deadline counts no more.
+//   QUEUED-1  A thread that queues up holds the queue's lock. One compare-exchange finds that the thread may not take,
+//             and marks the word. So a thread that frees the word later finds the mark.
+//   QUEUED-2  The mark is cleared under the queue's lock only, when no waiter is left. Threads without the lock may
+//             change the rest of the word meanwhile, but they leave the mark.
+//   QUEUED-3  A thread leaves the queue itself, or another thread takes it out or lets it go: the queue's lock decides
+//             which comes first. In the second case it has what it waited for, or is notified to try again.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs     why it suffices
-//   6  word.compare_exch acquire  object's  we see what the threads did that gave up what we take: their change has
+//   6  word.compare_exch acquire  object's  we see what came before the release of what we take: that change has
 //                                           release order, and all changes here keep the release sequence
 //   7  word.load         relaxed  -         a guess for the compare-exchange that follows
 //   8  word.compare_exch relaxed  -         takes nothing; the queue's lock orders the marks (QUEUED-2)
-//   9  word.compare_exch acquire  object's  takes for others: they see what we saw, through their notification (1)
+//   9  word.compare_exch acquire  object's  takes for waiters: their notification (1) shows them what we have seen
 //
 // Cost   to take what is free: one read-modify-write. To queue up: the queue's lock and one read-modify-write.
 
-/// Handle on the word of an object and its policy. The object is registered under the word's address (misuse.hpp).
+/// A handle on an object's word and policy. The object is registered under the word's address (misuse.hpp).
 template <class Rules>
 class queued_word {
  public:
-  /// The policy is read by those who wait only.
+  /// Only threads that wait read the policy.
   queued_word(wait_word& word, const wait_policy& policy) noexcept : word_(word), policy_(policy) {}
 
   std::uintptr_t key() const noexcept { return parking_lot::key(word_, Rules::queue); }
 
-  /// Takes, if it may be taken now.
+  /// Takes if Rules::may_take() allows it now.
   bool try_take(std::uint32_t as) noexcept {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 7
     while (Rules::may_take(word, as)) {
@@ -349,15 +349,15 @@ class queued_word {
     return false;
   }
 
-  /// As try_take(), after one in vain, for the time that the policy waits awake. It begins with a pause: a look takes the
-  /// word's line away from the holder.
+  /// Repeats try_take() while the policy waits awake. Called after a try in vain, so it begins with a pause: each look
+  /// takes the word's line away from the holder.
   bool poll(std::uint32_t as, deadline until, call_site where = call_site::none()) {
     attempt now(*this, as, where);
     return wait_engine::wait_slowly(now, policy_, this_thread_history(), until,
                                     wait_engine::single_yield_time, wait_engine::rung::yield);
   }
 
-  /// Queues the thread up, unless it could take after all: then false. A thread that was let go in vain has kept its place.
+  /// Queues the thread up. False if it could take after all. A thread that was let go in vain has kept its place.
   bool enqueue(parked_thread& self, std::uint32_t as) {
     parking_lot::queue waiters(key());
     const bool was_let_go = self.its_turn() != parked_thread::turn::waits;
@@ -373,8 +373,8 @@ class queued_word {
     return true;
   }
 
-  /// Takes, or makes the word wanted(word, as) in a moment in which it may not take; false then. Requires: the queue is
-  /// locked.
+  /// Takes and returns true; or, if it may not take, changes the word to wanted(word, as) and returns false.
+  /// Requires: the queue is locked.
   bool take_or(std::uint32_t as, std::uint32_t (*wanted)(std::uint32_t, std::uint32_t)) noexcept {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 7
     while (true) {
@@ -386,7 +386,7 @@ class queued_word {
     }
   }
 
-  /// For a waiter at its deadline: false if another thread has taken it out of the queue.
+  /// Removes a waiter at its deadline. False if another thread has taken it out of the queue or let it go.
   bool withdraw(parking_lot::queue& waiters, parked_thread& self) noexcept {
     if (!waiters.withdraw(self)) return false;
     unmark_if_empty(waiters);
@@ -413,7 +413,7 @@ class queued_word {
   const wait_policy& policy_;
 
  private:
-  /// A wait before the thread queues up.
+  /// The polling before the thread queues up, or after it was let go.
   struct attempt final : waitable {
     static constexpr bool looks_often = !Rules::backs_off;
     static constexpr unsigned first_pause = Rules::backs_off ? 4 : 1, longest_pause = 64;
@@ -426,8 +426,8 @@ class queued_word {
     attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
         : owner(of), as(purpose), where(from) {}
     bool ready() noexcept override { return owner.try_take(as); }
-    /// Each look takes the word's line away from the holder. From 8 pauses on, 2 to 64 threads on 2 CPUs took 1.1 to 1.4 of
-    /// the time; without backing off two threads take 1.4 to 1.5.
+    /// Each look takes the word's line away from the holder. With 8 pauses at first, 2 to 64 threads on 2 CPUs took
+    /// 1.1 to 1.4 of the time; without backing off, two threads take 1.4 to 1.5.
     unsigned pauses() noexcept override {
       const unsigned now = pause;
       if (Rules::backs_off && pause < longest_pause) pause *= 2;
@@ -441,8 +441,8 @@ class queued_word {
   };
 };
 
-/// A queued_word whose waiters are handed what they wait for, in their order: nobody overtakes the queue. A thread that
-/// was notified has what it wanted.
+/// A queued_word that hands waiters what they wait for, in order: no thread overtakes the queue. A notified thread has
+/// what it wanted.
 template <class Rules>
 class handed_word : public queued_word<Rules> {
  public:
@@ -456,7 +456,7 @@ class handed_word : public queued_word<Rules> {
     return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
   }
 
-  /// Hands the front of the queue what there is. After a change that may let waiters go.
+  /// Hands what is free to the front of the queue. Called after a change that may let waiters go.
   void hand_over() {
     wake_list woken;
     parking_lot::queue waiters(this->key());
@@ -464,8 +464,8 @@ class handed_word : public queued_word<Rules> {
   }
 
  private:
-  /// At the deadline; false if it was handed what it waits for before that. Those behind it may go, if it was what
-  /// held them up.
+  /// Leaves the queue at the deadline. False if it was handed what it waits for before that. The waiters behind it may
+  /// go if only this one held them up.
   bool leave(parked_thread& self) {
     wake_list woken;
     parking_lot::queue waiters(this->key());

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: MIT
 // src/wait/published_words.hpp -- words that some threads publish and others wait for (layer: wait)
 //
-// What every board of the library is made of. A published word lies on a cache line of its own, with room for
-// plain data beside it. Whoever publishes stores the data, then the word, then looks whether anybody sleeps.
-// Whoever waits names a predicate on the word, and a stop that ends the wait otherwise.
+// Every board of the library is made of these words. A published word lies on a cache line of its own, with room for
+// plain data beside it. The notifier stores the data, then the word, then checks for sleepers. A waiter brings a
+// predicate on the word, and a stop that also ends the wait.
 //
 // What happens before a word is published happens before the return of every wait that finds it.
 // Lifetime: the notifier looks at the mark after the change that lets waiters go, so the words must outlive
 // every call. Where a waiter may destroy the object at once, the mark must be part of the word: word_waiter.hpp.
 //
-// The mark of a word says whether somebody sleeps. It lies apart from the word's line: a thread never reads a
-// line that it has just published, for the read waits until the store has claimed the line back from the threads
-// that poll it. A barrier of 2 takes 1.0 line transfers without such a read, 1.3 with one (docs/maintainers/decisions/0002).
+// The mark of a word says whether a thread sleeps. It lies apart from the word's line, so that the notifier does not
+// read the line that it has just published: such a read waits until the store has claimed the line back from the
+// threads that poll it. A barrier of 2 takes 1.0 line transfers without such a read, 1.3 with one
+// (docs/maintainers/decisions/0002).
 //
 //   value of a mark  meaning                           set by                       left by
-//   even             nobody sleeps                     whoever wakes                a sleeper, which adds 1
-//   odd              somebody sleeps, or has slept     a sleeper, before it sleeps  whoever wakes, which adds 1
-// A mark may be odd with no sleeper: that costs a wake for nobody. No thread ever sleeps on an even mark.
+//   even             no thread sleeps                  a notifier, or withdraw()    a sleeper, which adds 1
+//   odd              a thread sleeps, or has slept     a sleeper, before it sleeps  a notifier or withdraw(): adds 1
+// A mark may be odd with no sleeper: this costs a needless wake. No thread ever sleeps on an even mark.
 //
 //   PUBLISH-1  A thread sleeps only on an odd mark that it made or found, and only after it has looked at the word
 //              and at the stop once more.
-//   PUBLISH-2  Every odd value is left by exactly one step to the next even one, and a wake of all follows. So a
-//              thread that announced itself before the step never falls asleep, or is woken. A plain flag would
-//              not do: the sleeper of the next phase sets it again, and one about to sleep for this phase would
-//              find it set.
-//   PUBLISH-3  Whoever requests a stop changes the stop first, and then looks at the marks of all words.
+//   PUBLISH-2  Exactly one step leads from each odd value to the next even one, and a wake of all follows, except after
+//              withdraw(). So a thread that announced itself before the step is woken, or never falls asleep. A plain
+//              flag would not do. The sleeper of the next phase sets it again; a thread about to sleep for this
+//              phase would find it set and sleep.
+//   PUBLISH-3  A thread that requests a stop changes the stop first, and then looks at the marks of all words.
 //
 //     notifier                          sleeper
 //     word.store(value)          (1)    odd = mark.fetch_or(1)         (4)
@@ -32,10 +33,10 @@
 //     if (mark.load() is odd)    (3)    if (word.load() still fails)   (2)
 //       step to even, wake all   (5)      futex_wait(mark, odd)
 //
-// The two loads must not both miss the other side's store. Who pays for that is the object's choice, the same
-// for both sides: the sleeper alone (process_fence.hpp) where sleeping is rare, else both. A sleeper that
-// pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at every barrier spent 12 us
-// a member so, four times what both fences and the wakes take.
+// The two loads must not both miss the other side's store. The object chooses which side pays for the fence: the
+// sleeper alone (process_fence.hpp) where sleeping is rare, else both. Both sides must use the same choice. The sleeper
+// alone pays 7 to 10 us while other threads run. In a crowd of 128 that slept at every barrier it paid 12 us a member,
+// four times what both fences and the wakes take.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access                 order    pairs  why it suffices
@@ -46,11 +47,11 @@
 //   5  mark.compare_exchange  relaxed  4      PUBLISH-2 needs the order of changes to this word only; the kernel
 //                                             orders its comparison after the wake's lock
 //   6  thread_fence           seq_cst  6      both sides: the loads of the picture come after the stores
-//   7  word.load              relaxed  -      a look: whoever goes on comes through 2, or wrote the word itself
-//   8  word.store             relaxed  -      while nobody waits: the caller orders it before the next wait
-//   9  stop.load              acquire  -      pairs with the release of whoever sets the stop
+//   7  word.load              relaxed  -      a look: a thread that goes on comes through 2, or wrote the word itself
+//   8  word.store             relaxed  -      while no thread waits: the caller orders it before the next wait
+//   9  stop.load              acquire  -      pairs with the release by which the stop is set
 //
-// Cost   publish: one store, and one load of a line that nobody writes while nobody sleeps; no read-modify-write,
+// Cost   publish: one store, and one load of a line that is not written while no thread sleeps; no read-modify-write,
 //        and no fence where the sleeper pays and the system has a process-wide one. wait: one line fetch.
 #ifndef LOCKSTEP_SRC_WAIT_PUBLISHED_WORDS_HPP
 #define LOCKSTEP_SRC_WAIT_PUBLISHED_WORDS_HPP
@@ -70,7 +71,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Who pays for the store-load fence between notifiers and sleepers.
+/// Which side pays for the store-load fence between notifiers and sleepers.
 enum class fence_payer { sleeper, both };
 
 /// Sleeping is the rule with block() and when crowded, the exception otherwise.
@@ -78,11 +79,11 @@ constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
   return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
 }
 
-/// Whether somebody sleeps until a word changes.
+/// Whether a thread sleeps until a word changes.
 class sleeper_mark {
  public:
-  /// To be called after the change that lets waiters go. Wakes all sleepers of this mark; true if somebody may
-  /// have slept. Requires: the same payer in every call on one mark.
+  /// Called after the change that lets waiters go. Wakes all sleepers of this mark. True if a thread may have slept.
+  /// Requires: the same payer in every call on one mark.
   bool notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
       thread_fence(memory_order_seq_cst);  // 6
@@ -94,16 +95,16 @@ class sleeper_mark {
     return true;
   }
 
-  /// Whether somebody may sleep at this moment. Promises nothing.
+  /// Whether a thread may sleep at this moment: a hint.
   bool has_sleeper() const noexcept {
     return (mark_.load(memory_order_relaxed) & 1u) != 0;  // 3
   }
 
-  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
+  /// Announces the sleeper, then sleeps unless `what.ready()`. May return at any time.
   void sleep(waitable& what, deadline until, fence_payer payer = fence_payer::sleeper);
 
-  /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
-  /// ever sleeps on this mark: one that does would be forgotten.
+  /// After a sleep that reached its deadline: the notifier need not wake this thread. Requires: no other thread ever
+  /// sleeps on this mark. It would lose its wake-up.
   void withdraw() noexcept;
 
  private:
@@ -112,12 +113,12 @@ class sleeper_mark {
   wait_word mark_{0};
 };
 
-/// The stop of waits that end only when the word is ready.
+/// The stop of waits that only the word ends.
 struct never_stops {
   static constexpr bool requested() noexcept { return false; }
 };
 
-/// Stopped once another word is not 0: terminate(), close().
+/// A stop by another word, which is not 0 then: terminate(), close().
 struct stops_when_set {
   const wait_word& word;
 
@@ -155,7 +156,7 @@ class awaited_word : public waitable {
     return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
   }
   void sleep(deadline until) override { mark_.sleep(*this, until, payer_); }
-  /// After a sleep that came to its deadline: see sleeper_mark.
+  /// After a sleep that reached its deadline: see sleeper_mark.
   void withdraw() noexcept { mark_.withdraw(); }
   bool is_separated() noexcept override { return whom_.is_separated(); }
   void describe(wait_subject& to) const noexcept override {
@@ -182,7 +183,7 @@ class published_word {
                  fence_payer payer) noexcept
       : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
 
-  /// Stores the word, and wakes those that sleep until it changes.
+  /// Stores the word, and wakes the threads that sleep until it changes.
   LOCKSTEP_ALWAYS_INLINE void publish(Word value) const {
     publish_quietly(value);
     wake();
@@ -199,11 +200,10 @@ class published_word {
   Word value() const noexcept { return word_.load(memory_order_acquire); }  // 2
   /// The word alone.
   Word peek() const noexcept { return word_.load(memory_order_relaxed); }  // 7
-  /// While nobody waits.
+  /// While no thread waits.
   void reset(Word value) const noexcept { word_.store(value, memory_order_relaxed); }  // 8
 
-  /// Waits until done(word), or the stop. False if `until` came first. What the engine looks at is put together only after
-  /// a look in vain.
+  /// Waits until done(word), or the stop. False if `until` came first. The waitable is built only after a look in vain.
   template <class Done, class Stop>
   bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
             whereabouts whom = {}) const {
@@ -222,7 +222,7 @@ class published_word {
   const fence_payer payer_;
 };
 
-/// The lines of published_words, whatever is on them, and their marks.
+/// The lines and marks of published_words, for any kind of line.
 struct lines_with_marks {
   lines_with_marks(std::size_t count, wait_policy its_policy, const element_type& line);
   void wake_all() const;
@@ -258,7 +258,7 @@ class published_words {
 
   /// After a stop was requested.
   void wake_all() const { all_.wake_all(); }
-  /// The first `count` words, while nobody waits.
+  /// Sets the first `count` words, while no thread waits.
   void reset(Word value, std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // src/wait/ranked_phases.hpp -- all wait for all: behind ranked_barrier and the barrier of teams (layer: wait)
 //
-// Participants have ranks from 0. Each keeps the number of the phase that it is in and passes it along: a phase
-// begins when the last one is over. A value may travel with each arrival, on its line. How a participant waits, and
-// what ends its wait otherwise, is up to the owner.
+// Participants have ranks from 0. Each keeps the number of its phase and passes it to the calls. A phase begins when
+// the last one is over. A value may travel with each arrival, on the same line. The owner decides how a participant
+// waits, and what else ends the wait.
 //
 // Two ways, chosen by the number of participants of a phase:
 //   flags  up to `most_flags`: each publishes the phase on its own line, and looks at the lines of all others
-//   tree   above: each counts itself in at a tree of counters (arrival_tree.hpp); the last one publishes the phase of
+//   tree   above: each arrives at a tree of counters (arrival_tree.hpp); the last to arrive publishes the phase for
 //          all, on one line, or on one for each group (ends_of_phases)
-// A counter for all is the tree whose root is its only node.
+// One counter for all is a tree that is only a root.
 //
 // Crossover, microseconds a phase in a crowd on 2 virtual CPUs of an EPYC, medians of 9 to 15 runs in turns:
 //   policy    participants     4     5     6     8    16    32    64
@@ -17,23 +17,23 @@
 //             tree of 4s     8.6   9.0  11.3  16.0    35    74   159
 //   block()   flags         12.5  17.6  22.4  34.3   108   262   850     (a waiter may sleep once for each flag)
 //             tree of 4s    12.2  16.0  20.3  26.9    60   117   260
-// So flags end at 4 participants with block(). Else the limit is 8, by the costs on paper of participants with a CPU
-// each: all flags are fetched in parallel, while the counters of the tree are taken in turn.
+// So with block() the limit of flags is 4 participants. Otherwise it is 8. This was calculated, not measured, for
+// participants with a CPU each: they fetch all flags in parallel, but take the counters of the tree in turn.
 //
 //   RANKED-1  No participant leaves phase p before all have arrived in it. While one is in phase p, every published
 //             phase is p - 1 or p.
-//   RANKED-2  Every rank arrives at one node first. The last to arrive at a node goes on to the one above, and the last at
-//             the root ends the phase: exactly one each phase, after all others have arrived.
+//   RANKED-2  Every rank arrives at one node first. The last to arrive at a node goes on to the node above. The last at
+//             the root ends the phase: exactly one member in each phase, after all others have arrived.
 //   RANKED-3  A counter is 0 whenever no phase is under way, and below its node's width between arrivals.
-//   RANKED-4  Whoever ends a phase by the tree does not wait for it: it would read the line that it has just published.
+//   RANKED-4  The member that ends a phase by the tree does not wait: it would read the line it has just published.
 //
 // The memory orders are those of published_words.hpp and arrival_tree.hpp.
 //
 // Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay one line
 //        transfer each, at the same time. tree: one RMW for each participant and node, log(participants) in a
 //        row at most, 4 on one line at most; then participants - 1 fetches of the line of the phase. One line
-//        for 3 participants. With groups: fewer of the RMWs go from cache to cache, the one that ends the phase makes a
-//        store for each group, and the others fetch the line of theirs. No system call unless somebody sleeps.
+//        for 3 participants. With groups: fewer of the RMWs go from cache to cache; one store for each group ends
+//        the phase, and each member fetches its group's line. No system call unless a thread sleeps.
 // Source flags: all-to-all dissemination [MCS91]; the combining tree [YTL87], in barriers [MCS91].
 #ifndef LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP
 #define LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP
@@ -60,8 +60,9 @@ class ranked_phases {
  public:
   using words = published_words<std::uint32_t, Value>;
 
-  /// For phases of up to `most` participants: up to `most_flags` meet by flags, more by the tree. `lines`: of flags, one
-  /// for each participant that may meet so, or for all where they carry values. `groups`: of `most` ranks, or none.
+  /// For phases of up to `most` participants: up to `most_flags` use flags, more use the tree. `lines`: the number of
+  /// flags; one for each participant that may use them, or for all if they carry values. `groups`: of `most` ranks, or
+  /// none.
   ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags,
                 const rank_groups& groups)
       : tree_(most > most_flags ? most : 0, arrival_tree::usual_fan_in, groups),
@@ -73,13 +74,13 @@ class ranked_phases {
   wait_policy policy() const noexcept { return end_.policy(); }
   bool has_flags(std::size_t size) const noexcept { return size <= most_flags_; }
 
-  /// What travels with a rank's arrival, to be written before; what has come to `rank` with the end of a phase by the
-  /// tree.
+  /// The value that travels with a rank's arrival: write it before. And the value that `rank` gets with the end of a
+  /// phase by the tree.
   Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
   Value& value_of_all(std::size_t rank) noexcept { return end_.beside(ends_.line_of(rank)); }
 
-  /// Tells the others that `rank` has arrived in `phase`, one of `size` participants. Never blocks. By the tree the
-  /// last to arrive calls finish(value), which travels with the end of the phase, and ends it: true for that one.
+  /// Tells the others that `rank`, one of `size` participants, has arrived in `phase`. Never blocks. True if it ends
+  /// the phase: by the tree, the last to arrive first calls finish(value). This value travels with the end.
   template <class Finish>
   bool arrive(std::size_t rank, std::size_t size, std::uint32_t phase, Finish finish) {
     if (has_flags(size)) {
@@ -97,11 +98,11 @@ class ranked_phases {
     return true;
   }
 
-  /// Waits until all others have arrived, unless arrive() has returned true: wait(word, other) waits for one word, a
-  /// flag of participant `other`, or the end of the phase, where `other` is `size`. Stops where it returns false.
-  /// Inlined into a function that is given its closure's parts in registers: GCC 12 copies a closure on the stack by a read
-  /// that is wider than the writes before it. Such a read waits until those writes, and so the arrival before them, are out
-  /// of the store buffer: a barrier of 2 took 1.09 to 1.17 of the time.
+  /// Waits until all others have arrived. Requires: arrive() has not returned true. wait(word, other) waits for one
+  /// word: the flag of participant `other`, or the end of the phase, where `other` is `size`. If it returns false, this
+  /// does. Always inlined, to keep the parts of the closure in registers. GCC 12 copies a closure on the stack by a
+  /// read that is wider than the writes before it. Such a read waits until those writes, and the arrival before them,
+  /// are out of the store buffer: a barrier of 2 took 1.09 to 1.17 of the time.
   template <class Wait>
   LOCKSTEP_ALWAYS_INLINE bool wait_for_others(std::size_t rank, std::size_t size,
                                               const Wait& wait) {
@@ -122,13 +123,12 @@ class ranked_phases {
       return phase(word.value());
     });
   }
-  /// By a participant that is in a phase: whether another has arrived in it; by the tree, whether all have.
+  /// Called by a participant in its phase: with flags, whether `rank` has arrived; by the tree, whether all have.
   bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
     return phase(has_flags(size) ? flags_[rank].peek() : end_[ends_.line_of(rank)].peek());
   }
 
-  /// For observers, by a participant that is in a phase: the ranks below 64 that have arrived, a bit each. None by the
-  /// tree.
+  /// For observers, called by a participant in its phase: a bit for each rank below 64 that has arrived; 0 by the tree.
   std::uint64_t arrived_ranks(std::size_t size, phase_reached phase) const noexcept {
     std::uint64_t found = 0;
     for (std::size_t rank = 0; has_flags(size) && rank < size && rank < 64; ++rank) {

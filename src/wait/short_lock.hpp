@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// src/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
+// src/wait/short_lock.hpp -- a lock for a few instructions inside the library (layer: wait)
 //
-// A lock of one word. Not for users: it is not fair; see mutex.hpp.
+// A lock of one word. It is not fair, so it is not for users: see mutex.hpp.
 //
-//   SHORT-1  A thread that has slept takes the lock as slept_on, because others may sleep still; the thread that
-//            frees a slept_on wakes one. So nobody is left asleep.
+//   SHORT-1  A thread that has slept takes the lock as slept_on, because others may still sleep. The thread that
+//            frees a slept_on lock wakes one sleeper. So no thread is left asleep.
 //   SHORT-2  What happens before unlock() happens before the return of the next lock().
 //
 // word_: a value, not bits
 //   value  name      meaning                         set by
-//   0      free      nobody holds it                 unlock
-//   1      held      held, and nobody sleeps         lock, by CAS from free
-//   2      slept_on  held, and somebody may sleep    a waiter before it sleeps, or that takes it after a sleep
-// Legal to be too high: slept_on with no sleeper (costs a wake for nobody). Held with a sleeper loses a wake-up.
+//   0      free      no thread holds it              unlock
+//   1      held      held, and no thread sleeps      lock, by CAS from free
+//   2      slept_on  held, and a thread may sleep    a waiter, before a sleep or as it takes the lock after one
+// Slept_on with no sleeper is legal: it costs a needless wake. Held with a sleeper would lose a wake-up.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  word.compare_exch acquire  3      SHORT-2
-//   2  word.exchange     acquire  3      SHORT-2, where the 0 was found by the sleeper's announcement
+//   2  word.exchange     acquire  3      SHORT-2, if the sleeper's announcement finds the lock free
 //   3  word.exchange     release  1, 2   SHORT-2
-//   4  word.load         relaxed  -      a hint whether 1 is worth the try
+//   4  word.load         relaxed  -      a hint whether to try 1
 //   5  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.

@@ -2,31 +2,31 @@
 // src/wait/wait_engine.cpp -- the ladder that a waiting thread climbs: polls, yields, sleeps (layer: wait)
 //
 // Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/ring, bench/team)
-//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
-//                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
+//   spin_budget   2 us. When both threads share a CPU, each wait loses the whole budget: with 50 us such a
+//                 fork/join took 100 us. A longer spin ends few waits more. Locks gain nothing either: 64
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
-//                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
+//                 0.24 with 50. For 2 and 4 threads it makes no difference (0.20 us).
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
 //                 choice); crowded, one to three yields end nearly every wait.
-//   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
-//                 pays: it keeps the CPUs from halting while the notification comes round. Rings of 30 to
-//                 127 events take 4 to 6 us a hop with 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200,
-//                 9 to 21 without a limit and 10 if all sleep. Where one notification lets many go,
-//                 waking them in turn costs more than their yields: barriers of 128 take 110 us with
-//                 400 us, 150 with 80. Hence event has the shorter one.
-//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here), and
-//                 is a failure even if the wait is over after it: a sleeper woken for the notification
-//                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
-//                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
-//                 0.3 ms.
-//   unmeasured_yields  the clock and the long part of a wait take 0.1 us of the 1.3 us of a yield that ends a wait.
-//                 So in a crowd, once 16 waits in a row have ended in yields that were measured and short, 7 in 8
-//                 begin with so many yields and no look at the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
+//   yield_time    crowded, a wait should yield for this time and then sleep. The yields keep the CPUs from
+//                 halting until the notification comes. Rings of 30 to 127 events take 4 to 6 us a hop with
+//                 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200, 9 to 21 without a limit and 10 if all
+//                 sleep. Where one notification lets many go, waking them in turn costs more than their
+//                 yields: barriers of 128 take 110 us with 400 us, 150 with 80. Hence event has the shorter
+//                 time.
+//   long_yield    a yield that took longer than this gave the CPU to a stranger for its time slice (3 ms
+//                 here). It counts as a failure even if the wait is over after it: a thread that sleeps
+//                 instead preempts the stranger when it is woken. With 8 busy strangers an event hop takes
+//                 11 to 165 us, and 1.9 to 4.4 ms if such yields count as successes. In a crowd of 256
+//                 threads of our own, a yield returns within 0.3 ms.
+//   unmeasured_yields  a yield that ends a wait takes 1.3 us; 0.1 us of this is for the clock and wait_long().
+//                 So in a crowd, after 16 waits in a row that ended in short, measured yields, 7 in 8 waits
+//                 begin with so many yields without the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
 //                 the time.
-//   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to
-//                 have a CPU of its own. It is more than a wake-up takes: two threads that have begun to sleep and
-//                 wake each other stop doing so. Beside two busy processes a fork/join of 2 takes 0.4 us so and
-//                 15 without, a barrier 0.17 and 40.
+//   far_budget    50 us. A wait polls for this time instead of yielding if yields went to a stranger and the
+//                 other thread is known to have another CPU. It is more than a wake-up takes, so two threads
+//                 that sleep and wake each other stop doing so. Beside two busy processes a fork/join of 2
+//                 takes 0.4 us, and 15 without this; a barrier 0.17 and 40.
 #include "wait_engine.hpp"
 
 #include <chrono>
@@ -41,8 +41,8 @@ namespace detail {
 // What waiters learn.
 
 struct trust_limits {
-  // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
-  // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
+  // 4 failures in a row stop a stage. Then 1 wait in 64 probes it, and one success starts it again. A probe of the
+  // spin that fails costs spin_budget (2 us), 30 ns a wait.
   static constexpr std::uint8_t limit = 4;
   static constexpr std::uint8_t probe_interval = 64;
   static constexpr std::uint8_t sure = 16;
@@ -144,7 +144,7 @@ struct wait_rungs {
                             : deadline::after(std::chrono::nanoseconds(
                                   static_cast<std::int64_t>(pulse->interval)));
   }
-  /// Sleeps until it is ready; with spin() polls. In between the thread's pulse beats, if it has one.
+  /// Sleeps until it is ready, or polls with spin(). Meanwhile it calls the thread's pulse, if it has one.
   static bool stay(waitable& what, deadline until, bool sleeps) {
     const wait_pulse*& own = wait_pulse::of_this_thread();
     const wait_pulse* const pulse = own;

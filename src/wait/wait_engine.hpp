@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // src/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
-// One ladder for all objects of the library: polls for a time, then yields while that helps, then sleeps in the kernel. Only the first look is compiled for each kind of wait; the ladder, its budgets
-// and their figures are in src/wait/wait_engine.cpp.
+// One ladder for all objects of the library: a waiter polls for a time, then yields while that helps, then sleeps in
+// the kernel. Only the first look and the first poll are compiled for each kind of wait. The rest of the ladder, its
+// budgets and their measurements are in src/wait/wait_engine.cpp.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
-//   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
+//   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced the sleeper:
 //           no wake-up can be lost between the last look and the sleep.
-//   WAIT-4  A thread that has a pulse (wait_pulse) calls it once an interval while it waits, from one interval after it has
-//           begun to sleep on. No call is made within sleep(), nor by a wait that the call begins.
+//   WAIT-4  A thread with a pulse (wait_pulse) calls it once an interval on the last rung, first one interval after
+//           that rung began. The call is made outside of sleep(). A wait within the call makes no such calls.
 //
 // Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
@@ -33,14 +34,14 @@ class observed_wait;
 /// What is waited for.
 class waitable {
  public:
-  /// Looks, with acquire order; never blocks. It may take what it finds: nobody looks again after it returned true.
+  /// Looks, with acquire order; never blocks. It may take what it finds: after true, the engine does not look again.
   virtual bool ready() = 0;
-  /// Announces a sleeper, looks again, sleeps; may return at any time. Not called by wait_awake().
+  /// Announces a sleeper, looks again, sleeps; may return at any time. The engine never calls it with spin().
   virtual void sleep(deadline) {}
   /// False: pauses() says how long to pause before each look.
   static constexpr bool looks_often = true;
   virtual unsigned pauses() noexcept { return 1; }
-  /// Whether the thread that will make it ready runs on another CPU. Asked after the spin, unless the policy is crowded.
+  /// Whether the awaited thread runs on another CPU. Called after the spin if the policy adapts and is not crowded.
   virtual bool is_separated() noexcept { return false; }
   /// What it is, for observers (hooks.hpp).
   virtual void describe(wait_subject&) const noexcept {}
@@ -60,14 +61,14 @@ class waitable {
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
 wait_history& this_thread_history() noexcept;
-/// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
-/// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
+/// The same for its waits in queues (parking_lot.hpp). There, a wait that ends in a sleep counts against yielding. A
+/// sleep on a word does not count: in a crowd, barriers and rings need their yields all the same.
 wait_history& this_thread_history_in_queues() noexcept;
 
 class wait_engine {
  public:
-  /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
-  /// where it has one for itself.
+  /// How long a wait yields at most, in nanoseconds: where one notification releases many waiters, and where it
+  /// releases one.
   static constexpr std::uint64_t shared_yield_time = 400000;
   static constexpr std::uint64_t single_yield_time = 80000;
 
@@ -81,8 +82,9 @@ class wait_engine {
                    std::uint64_t yield_time = shared_yield_time) {
     return what.Waitable::ready() || wait_slowly(what, policy, history, until, yield_time);
   }
-  /// The same after a look in vain, up to the `last` rung: locks, whose waiters queue up before they sleep, end it before the
-  /// sleep, and false means that too. Then block() looks no more, and spin() polls for the default's time.
+  /// The same after a look in vain, up to the rung `last`; false also if that rung ends in vain. Locks stop before the
+  /// sleep, because their waiters queue up first. Then block() does not look again, and spin() polls as long as the
+  /// default policy.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history,
@@ -96,9 +98,9 @@ class wait_engine {
     }
     return wait_long(what, policy, history, until, yield_time, first, last);
   }
-  /// Looks for the time between two looks at the clock. The first poll ends most waits that a look does not, so it is
-  /// compiled for each kind of them. It goes without a look at the clock, which costs as much as one pause. It begins with
-  /// some looks without a pause: where a line takes 20 ns, barrier and latch of 2 threads take 0.8 of the time so.
+  /// Polls about as long as poll(). It ends most waits that the first look does not end, so it is compiled for each
+  /// kind of wait. It does not read the clock, which costs as much as one pause. The first looks have no pause: where a
+  /// line transfer takes 20 ns, barrier and latch of 2 threads then take 0.8 of the time.
   template <class Waitable>
   static bool first_poll(Waitable& what) {
     for (unsigned i = 0; i < looks_at_once; ++i) {
@@ -116,7 +118,7 @@ class wait_engine {
 
   static bool is_over(deadline until);
 
-  /// The ladder from the rung `first` on, after a look in vain: part of a wait that observers know.
+  /// The ladder from the rung `first` on, after a look in vain. Observers know this wait already, as `seen`.
   static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
                     std::uint64_t yield_time, rung first, rung last, observed_wait& seen);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
+// src/wait/word_waiter.hpp -- many threads wait until one word satisfies their predicates (layer: wait)
 //
-// For objects whose whole state is one word with a bit that says "a thread sleeps", so that a waiter may
+// For objects that keep their whole state in one word, with a bit that says "a thread sleeps". So a waiter may
 // destroy the object as soon as its wait has returned. A waiter brings a predicate on the word. It returns
 // after it has seen a word that satisfies the predicate, or at its deadline.
 // Where the structure guarantees the lifetime, a mark beside the state is cheaper: published_words.hpp.
@@ -10,8 +10,8 @@
 //   WORD-2  A change that may make a sleeper's predicate true looks for the bit in the old value, and
 //           wakes all sleepers if it was set. The change may clear the bit, because it wakes every thread
 //           that has slept on it. After the change the changer touches nothing but the address.
-//   WORD-3  The bit may be set with no sleeper. It is never clear with one, except for those sleepers
-//           that the thread that cleared it is about to wake.
+//   WORD-3  The bit may be set with no sleeper. It is clear with a sleeper only while the thread that cleared it
+//           is about to wake that sleeper.
 //
 // So no wake-up is lost. A waiter that announced itself before the change is woken by it, or finds the
 // word changed when it falls asleep (FUTEX-3 of system.hpp). A waiter that comes later sees the new word.
@@ -19,11 +19,11 @@
 //   bits   name      meaning                set by                       cleared by
 //   0      sleeping  a waiter may be asleep a waiter, before it sleeps   the change that wakes; the object
 //   1..31  -         the state of the object that has the word: see there
-// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3.
+// Sleeping may stay set too long: this costs a wake that finds no sleeper. It must not be missing: WORD-3.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs     why it suffices
-//   1  word.load         acquire  changer's what came before a change with release order is seen
+//   1  word.load         acquire  changer's we see what came before a change with release order
 //   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
 //                                           suffices; as a read-modify-write it keeps the release
 //                                           sequence of the changes before it
@@ -49,7 +49,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A wait for a word. Done: bool(std::uint32_t word), which ignores the sleeping bit, and describe() as a waitable's.
+/// A wait for a word. Done: bool(std::uint32_t word), which ignores the sleeping bit, and describe() as in waitable.
 template <class Done>
 class word_waiter final : public waitable {
  public:
@@ -98,7 +98,7 @@ bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_h
   return wait_engine::wait_slowly(what, policy, history, until, yield_time);
 }
 
-/// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
+/// Waits until done(word); false if `until` came first. The word belongs to `object`.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
                      deadline until = deadline::never(), call_site where = call_site::none(),

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/misuse.hpp -- finds misuse of objects in debug builds (layer: wait)
 //
-// Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
-// who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
-// the program with a message that names the object's kind and address and both threads. Elsewhere every
-// function here is empty, but for what the watchdog is told of locks.
-// Objects of static storage are destroyed without a word: a detached thread may wait on one, or hold it, when
-// the program ends.
-//
-// If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
+// Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), a table beside the objects holds their owners and
+// waiters. So the layout of the objects is the same in every build. Misuse ends the program with a message that names
+// the object's kind and address and both threads. Elsewhere the functions here only report locks to the watchdog.
+// The destruction of an object of static storage is no misuse: a detached thread may wait on it, or hold it, when the
+// program ends.
+// If any unit of the process is compiled without the diagnosis, nothing is diagnosed: that unit may have locked what
+// is unlocked here.
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
@@ -29,7 +28,7 @@ constexpr bool diagnosed = detail::diagnoses_misuse;
 /// Prints "kind at address: text" and aborts.
 [[noreturn]] void report(const void* object, const char* kind, const char* text);
 
-/// Tells the watchdog who holds what.
+/// Reports to the watchdog that the calling thread takes or gives up `object`.
 inline void note_if_watched(const void* object, bool is_taken) noexcept {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, is_taken);
 }
@@ -38,8 +37,8 @@ inline void note_if_watched(const void* object, bool is_taken) noexcept {
 
 /// Before the calling thread waits to own `object`.
 void locking(const void* object, const char* kind);
-/// The calling thread owns `object` now. Where it counts the observers are looked at before the read-modify-write, which
-/// would hold up the look.
+/// The calling thread owns `object` now. Fast paths pass `is_watched`, read before the read-modify-write that locks:
+/// a read after it would be held up.
 void locked(const void* object, bool is_watched = observers() != 0);
 /// Before the calling thread unlocks `object`, once or for good.
 void check_owner(const void* object, const char* kind);
@@ -48,23 +47,23 @@ void unlocking(const void* object, const char* kind);
 /// As locked() and unlocking(), for one of several readers.
 void locked_shared(const void* object);
 void unlocking_shared(const void* object, const char* kind);
-/// Before the calling thread waits for `object`, as owner or reader: it may wait for itself.
+/// Before the calling thread waits for `object`. If it is a reader of it already, it would wait for itself.
 void check_no_reader(const void* object, const char* kind);
-/// The calling thread waits on `object` from now on; that thread does not any more.
+/// waiting(): the calling thread begins to wait on `object`. let_go(): thread number `thread` no longer waits on it.
 void waiting(const void* object);
 void let_go(const void* object, std::uint64_t thread);
 /// Before the calling thread waits on `object`, which has one waiter at a time.
 void check_only_waiter(const void* object, const char* kind);
-/// A plan uses `object`, its graph or its team, from now on; it does not any more; `object` ends.
+/// A plan begins to use `object`, its graph or its team; it no longer uses it; `object` ends.
 void used_by_plan(const void* object);
 void unused_by_plan(const void* object);
 void ended_for_plans(const void* object);
 /// Whether `object` has not ended since used_by_plan().
 bool lives_for_plans(const void* object);
-/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
-/// nobody joins it: it ends with the program, and never finds the object gone.
+/// In the destructor of `object`. A thread that is not joined may wait on an object of static storage when the program
+/// ends: it ends with the program, and never finds the object gone.
 void destroying(const void* object, const char* kind);
-/// As destroying(), of an object that can be owned.
+/// As destroying(), for an object that can be owned.
 void destroying_lock(const void* object, const char* kind);
 
 #else
@@ -90,9 +89,9 @@ inline void destroying_lock(const void*, const char*) {}
 
 #endif
 
-/// A base for objects of one word, registered under their own address: its destructor calls destroying().
-/// Where nothing is diagnosed it is trivial, so that objects of static storage need no guard and no call
-/// at exit. It has no members in either build.
+/// A base for objects of one word that are registered under their own address. Its destructor calls destroying().
+/// Without the diagnosis the base is trivial, so that objects of static storage need no guard and no call at exit. It
+/// has no members in either build.
 template <class Object, bool Diagnosed = diagnosed>
 class watched {
  protected:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/sleeping_bit.hpp -- wakes those that sleep on a word whose lowest bit says so (layer: wait)
+// lockstep/detail/wait/sleeping_bit.hpp -- wakes threads that sleep on a word, marked by its lowest bit (layer: wait)
 //
-// The changer's side of WORD-2; the waiter's, and the argument, are in src/wait/word_waiter.hpp.
+// The changer's side of WORD-2. The waiter's side and the proof are in src/wait/word_waiter.hpp.
 #ifndef LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP
 #define LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP
 
@@ -14,8 +14,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The phase, count or position that an object begins with. Protected constructors take it: tests derive from the object
-/// and begin next to wrap-around.
+/// The phase, count or position that an object begins with. For protected constructors: a test derives from the object
+/// and begins shortly before the wrap-around.
 struct first_phase {
   std::uint32_t value;
 };
@@ -23,14 +23,14 @@ struct first_phase {
 /// Set: a thread may sleep on the word.
 constexpr std::uint32_t sleeping_bit = 1;
 
-/// Waits until the word is not `value`, which has the bit, or would be with it. `object`: what the word belongs to.
+/// Waits until the word of `object`, with the bit set, differs from `value`. Requires: `value` has the bit.
 void wait_for_change(wait_word& word, std::uint32_t value, const void* object);
 
-/// All that sleep on the word, or one. The object may be gone already.
+/// Wakes all threads that sleep on the word, or one. The object may be gone already.
 void wake_all_sleepers(const wait_word* word);
 void wake_one_sleeper(const wait_word* word);
 
-/// After a change of the word, which was `old` before.
+/// Called after a change of the word from `old`.
 inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
   if (LOCKSTEP_UNLIKELY((old & sleeping_bit) != 0)) wake_all_sleepers(word);
 }

@@ -11,30 +11,30 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// How far a stage of a wait is trusted: waits that it ended speak for it, other waits against it.
+/// How far a stage of a wait is trusted. Waits that it ended count for it; failures count against it.
 class backoff_trust {
  public:
-  /// True if the stage should be tried in this wait: it is trusted, or it is time for another look.
+  /// True if this wait should try the stage: it is trusted, or it is time for a probe.
   bool asks() noexcept;
   void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
-  /// The same where it was measured: so many in a row make it sure.
+  /// The same for a measured success: enough of them in a row make the stage sure.
   void paid_measurably() noexcept;
   void failed() noexcept;
-  /// One failure that is as bad as many.
+  /// One failure that counts as many.
   void failed_badly() noexcept;
-  /// Whether a wait may go through the stage without a measurement: it is sure to pay, and one wait in 8 is measured.
+  /// Whether this wait may use the stage without a measurement. If the stage is sure to pay, one wait in 8 is measured.
   bool goes_unmeasured() noexcept;
 
  private:
   std::uint8_t doubt_ = 0;
-  /// Trusted: successes in a row, up to `sure`, and waits since a measurement. Else waits since the last probe.
+  /// Trusted: successes in a row, up to `sure`, plus waits since a measurement. Else: waits since the last probe.
   std::uint8_t skipped_ = 0;
 };
 
-/// What a waiter has learned from its last waits: plain data, one thread uses it at a time, and zero bits mean "no doubt".
-/// Does spinning pay? Not when the awaited thread needs our CPU, and not when waits are long. Does yielding pay? Not when a
-/// stranger takes the CPU and keeps it for its whole time slice; nor, in queues, when waits are long. Each is asked anew
-/// now and then, because the machine changes.
+/// What a waiter has learned from its last waits. Plain data; one thread uses it at a time; zero bits mean "no doubt".
+/// Spinning does not pay when the awaited thread needs our CPU, or when waits are long. Yielding does not pay when a
+/// stranger takes the CPU and keeps it for its whole time slice, or, in queues, when waits are long. Each is tried
+/// again now and then, because the load of the machine changes.
 struct wait_history {
   backoff_trust spinning;
   backoff_trust yielding;
