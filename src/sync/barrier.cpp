@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/sync/barrier.cpp -- what barriers of all completion functions share (layer: sync)
+// src/sync/barrier.cpp -- what barriers share, whatever their completion function (layer: sync)
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
@@ -43,7 +43,7 @@ LOCKSTEP_INLINE wait_policy policy_of_barrier(std::ptrdiff_t expected, wait_poli
   misuse::report(barrier, "lockstep::barrier", text);
 }
 
-/// The predicate of a wait: any phase but that of the arrival will do (BARRIER-3).
+/// The predicate of a wait: the phase is no longer that of the arrival (BARRIER-3).
 struct end_of_phase {
   std::uint32_t phase;
   const void* barrier;

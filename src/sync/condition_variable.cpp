@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// src/sync/condition_variable.cpp -- waiting under a lock, and who is let go (layer: sync)
+// src/sync/condition_variable.cpp -- waiting under a lock, and which threads are let go (layer: sync)
 //
 // Invariants
 //   CONDITION-1  word_ is the number of threads in the queue; it changes under the queue's lock.
-//   CONDITION-2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline or for
-//                a stop request, under the queue's lock: a notification never counts for a thread that left for
-//                another reason, and is not lost to it.
-//   CONDITION-3  A thread that was notified is in its mutex's queue, or in the chain behind a notified thread, or has
-//                its turn. Its deadline and stop requests no longer count: all it waits for is the lock.
-//   CONDITION-4  Waits that begin after a notification are not reached by it: they are not in the queue then.
-//   CONDITION-5  It may be destroyed when no thread is in the queue, although its waiters have not returned.
-//   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the exception
-//                leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the others do not miss
-//                it. After an exception of lock() the thread does not hold the lock.
-//   CONDITION-7  A stop request is seen by every wait that has its token: the waiter queues up before it registers the
-//                callback, which takes it out of the queue. A request that came before runs the callback at once.
+//   CONDITION-2  Exactly one notification takes a thread out of the queue, or it leaves at its deadline or for a stop
+//                request. Both happen under the queue's lock. So a notification is not spent on a thread that left for
+//                another reason.
+//   CONDITION-3  A notified thread is in its mutex's queue, or in the chain behind another notified thread, or has
+//                its turn. Its deadline and stop requests no longer count: it waits only for the lock.
+//   CONDITION-4  A notification does not reach waits that begin after it: they are not in the queue then.
+//   CONDITION-5  It may be destroyed when no thread is in the queue, even if its waiters have not returned.
+//   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the thread notifies the next of the chain
+//                before the exception leaves wait(). If unlock() throws, it leaves the queue or the chain before.
+//                So the others get their turn. After an exception of lock() the thread does not hold the lock.
+//   CONDITION-7  Every wait with the token of a stop request sees the request. The waiter queues up before it registers
+//                the callback that takes it out of the queue. A request that came before runs the callback at once.
 //
-// Requires of threads that wait at the same time: the same lock, whose order holds for wait() too.
-// word_ may be read too early: a notifier without the lock then misses a thread that begins to wait (CONDITION-4).
+// Requires: threads that wait at the same time use the same lock. The order of this lock holds for wait(), too.
+// A notifier without the lock may read word_ too early and miss a thread that begins to wait (CONDITION-4).
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
 //   1  word.fetch_add  relaxed  -      seen by the load of notify(); the queue's lock orders the changes
-//   2  word.fetch_sub  release  -      with 1 of condition_variable.hpp; of a thread that leaves by its own hand or is
-//                                      stopped
-//   3  word.fetch_sub  relaxed  -      of threads that are notified after it, and see it before they return
+//   2  word.fetch_sub  release  -      with 1 of condition_variable.hpp; for a thread that leaves at its deadline, for
+//                                      a stop request or after an exception
+//   3  word.fetch_sub  relaxed  -      for threads that are notified after it, and see it before they return
 // Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
 #include <lockstep/condition_variable.hpp>
 
@@ -37,11 +37,11 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// A waiting thread. On one line: broadcasts between two threads take 195 ns so, and 222 wherever the stack has it.
+/// A waiting thread. Aligned to a line: broadcasts between two threads take 195 ns; without the alignment, 222 ns.
 struct alignas(detail::cache_line_size) condition_variable::waiter : detail::parked_thread {
   condition_variable& owner;
-  mutex* const target;         // in whose queue it goes on waiting, if it can
-  const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
+  mutex* const target;         // it goes on waiting in this mutex's queue; null: in a chain
+  const std::uint64_t number;  // of the thread; this and the next only for the diagnosis of misuse
   bool is_let_go = false;
   bool stopped = false;  // taken out of the queue by a stop request
   const deadline until;
@@ -63,8 +63,8 @@ static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::co
                   0,
               "PARKING-4");
 
-/// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
-/// of which each notifies the next. The chain remains when this is gone.
+/// Threads that were taken out of the queue at one time. Some go to their mutex. The others form a chain: each notifies
+/// the next. The chain remains when this is gone.
 struct condition_variable::taken_out {
   detail::parked_chain moved, chain;
   mutex* target = nullptr;
@@ -76,7 +76,7 @@ struct condition_variable::taken_out {
   }
 };
 
-/// Notifies the next of a chain in the end, with the lock or without.
+/// Notifies the next thread of the chain when it goes out of scope, even if lock() has thrown.
 struct condition_variable::passes_on {
   const std::uintptr_t queue;
   waiter& self;
@@ -95,7 +95,7 @@ struct condition_variable::passes_on {
 
 namespace detail {
 
-/// What a thread's waits for conditions have taught it: they are long where those for locks are short.
+/// A history for waits for conditions alone: they are long, while waits for locks are short.
 LOCKSTEP_INLINE wait_history& condition_history() noexcept {
   return per_thread<wait_history, struct name_of_condition_history>();
 }
@@ -124,12 +124,12 @@ LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline u
   return notified;
 }
 
-/// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
-/// (CONDITION-5). The callback has gone before the lock is taken again.
+/// True if another thread took this one out of the queue. After that the condition variable is not touched
+/// (CONDITION-5). The stop callback is gone before the lock is taken again.
 LOCKSTEP_INLINE bool condition_variable::unlock_and_wait(const calls& by, waiter& self) {
   const wait_policy policy = self.owner.policy_;
   detail::wait_history& history = detail::condition_history();
-  // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
+  // Read before the unlock. After it another thread has the mutex's line: a read then costs a chain of two 40 ns.
   const bool leaves_cpu =
       self.target != nullptr && detail::mutex_queue(*self.target).has_more_waiters();
   self.owner.unlock(by, self);
@@ -156,14 +156,14 @@ LOCKSTEP_INLINE void condition_variable::withdraw(waiter& self) {
   if (leave(self)) return;
   const std::uintptr_t queue = waiter::key_of(*this);
   {
-    // If it is in a chain and its predecessor has not notified it yet, it will not.
+    // Out of the chain before its predecessor notifies it.
     const detail::parking_lot::queue waiters(queue);
     if (self.target == nullptr && self.previous() != nullptr) {
       detail::parked_chain::remove_from_the_rest(self);
       return;
     }
   }
-  // Its notification is there or under way, and no thread waits for our lock before that.
+  // Its notification has come or will come soon: the notifier does not need our lock first.
   self.wait(policy_);
   const passes_on chain{queue, self, true};
 }
@@ -174,7 +174,7 @@ LOCKSTEP_INLINE void condition_variable::stop(waiter& stopped) noexcept {
   detail::wake_list().notify(stopped);
 }
 
-/// Takes the thread out of the queue; false if another thread has. The object may be gone then (PARKING-2).
+/// Takes the thread out of the queue. False if another thread has done so: then the object may be gone (PARKING-2).
 LOCKSTEP_INLINE bool condition_variable::leave(waiter& self) {
   // First: once it is out of the queue, the object may be destroyed.
   detail::misuse::let_go(this, self.number);
@@ -207,12 +207,12 @@ LOCKSTEP_INLINE void condition_variable::notify_slowly(std::uint32_t wanted) {
   if (!all.chain.empty()) detail::wake_list().notify(*all.chain.first());
 }
 
-/// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
+/// Called without the queue's lock: a fork() may take the locks of the diagnosis before that lock.
 LOCKSTEP_INLINE void condition_variable::let_go(const taken_out& all) const {
   for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->next()) {
     detail::misuse::let_go(this, static_cast<waiter*>(each)->number);
   }
-  // In the chain from the front each time: the others may leave it (CONDITION-6).
+  // Begins at the front of the chain each time, because threads may leave the chain meanwhile (CONDITION-6).
   while (true) {
     std::uint64_t number = 0;
     {

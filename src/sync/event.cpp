@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/sync/event.cpp -- the waits of the three events that their first look does not end (layer: sync)
+// src/sync/event.cpp -- the waits of the three events after a first look in vain (layer: sync)
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -36,9 +36,9 @@ LOCKSTEP_INLINE bool event::wait_slowly(deadline until, call_site where) {
   return in_time;
 }
 
-/// To be ready is to have taken: it is true once, and the wait ends with it. So a waiter that is overtaken continues
-/// where it was, and does not begin to spin anew. A sleeper is counted, not marked, because only one is woken: hence no
-/// word_waiter.
+/// ready() takes the notification: it returns true once, and the wait ends. So a waiter that another overtakes goes on
+/// with its wait and does not start again with a spin. This is no word_waiter, because it counts the sleepers: only one
+/// of them is woken.
 struct auto_reset_event::taker final : detail::waitable {
   auto_reset_event& owner;
   std::uint32_t announced = 0;  // what this waiter has added to the word

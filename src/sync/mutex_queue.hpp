@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT
-// src/sync/mutex_queue.hpp -- how threads wait for a mutex, and who may overtake them (layer: sync)
+// src/sync/mutex_queue.hpp -- how threads wait for a mutex, and how often others overtake them (layer: sync)
 //
 // word_ of mutex
 //   bit    name      meaning                         set by                               cleared by
 //   0      locked    a thread holds it               lock                                 unlock
-//   1      waiting   the queue may have a waiter     a waiter, as it queues up            the last to leave the queue
+//   1      waiting   the queue may have a waiter     a waiter, as it queues up            when no waiter is left
 //   2      waking    a waiter was woken and is on    an unlock that wakes                 that waiter, as it takes the
 //                    its way                                                              lock, queues up or gives up
 //   3..31  bypasses  how often the waiters were      a lock that overtakes counts; the    as waking, and the last to
 //                    overtaken                       waiter on its way, in vain: limit    leave the queue
-// Legal to be set too long: waiting, under the queue's lock (costs a look at the queue). None may be missing: without
-// waiting an unlock wakes nobody, without waking it wakes a second waiter.
+// Waiting may stay set with no waiter: this costs a look at the queue. No bit may be missing: without waiting an unlock
+// wakes no thread, without waking it wakes a second waiter.
 
 // Invariants
 //   MUTEX-1  At most one thread holds the lock; only that thread clears `locked`.
 //   MUTEX-2  A thread that queues up has found the lock held or reserved, and marks the word (QUEUED-1): a later unlock
 //            finds `waiting`.
-//   MUTEX-3  `waking` is set from the moment an unlock lets a waiter go, until that waiter has the lock, waits again, or
-//            has given up. One waiter at most is on its way at a time. As long it keeps its place in the queue, so that a
-//            child of fork() can clear the bit (PARKING-4).
-//   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted; after
-//            bypass_limit the lock is reserved for the waiter that is woken. It is also reserved once a woken waiter
+//   MUTEX-3  `waking` is set from the moment an unlock lets a waiter go until that waiter has the lock, waits again, or
+//            has given up. One waiter at most is on its way. Meanwhile it keeps its place in the queue, so that a child
+//            of fork() can clear the bit (PARKING-4).
+//   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted. After
+//            bypass_limit of them, the lock is reserved for the woken waiter. It is also reserved once a woken waiter
 //            has found the lock taken. So a thread that is queued behind p others is overtaken at most
-//            (p + 1) * (bypass_limit + 1) times, where p includes those that MUTEX-6 lets go. Before it queues up it
-//            polls for a bounded time: 2 us and the pause that is under way then (1.7 us), and 80 us of yields.
-//   MUTEX-5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches nothing
-//            after its change of the word, unless the queue has a waiter (PARKING-2).
-//   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter: it lets the first in the
-//            queue go ahead of its turn, beside the one that is on its way. That waiter tries as a newcomer; in vain, it
-//            waits again at its place. It is let go so once, and no other is while it is the first. With one on its way
-//            at a time, a chain of broadcasts to 64 threads on 2 CPUs had a CPU halt and be woken at every second
-//            thread: 320 us, 80 so.
+//            (p + 1) * (bypass_limit + 1) times. Here p includes the waiters that MUTEX-6 lets go. Before a thread
+//            queues up, it polls for a bounded time: 2 us, one more pause (1.7 us), and 80 us of yields.
+//   MUTEX-5  The thread that has locked and unlocked the mutex last may destroy it: an unlock touches nothing after its
+//            change of the word, unless the queue has a waiter (PARKING-2).
+//   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter. It lets the first waiter of
+//            the queue go ahead of its turn, beside the one on its way. That waiter tries as a newcomer, and in vain it
+//            waits again at its place. It goes ahead only once. After that, no other goes ahead while it is the first.
+//            Without this, a chain of broadcasts to 64 threads on 2 CPUs took 320 us, because a CPU halted and was
+//            woken at every second thread; now it takes 80 us.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -56,8 +56,8 @@ struct mutex_rules {
   static constexpr bool backs_off = true;
 
   static constexpr std::uint32_t locked = 1, waiting = 2, waking = 4, one_bypass = 8;
-  /// It takes 20 to 50 us to wake up on another CPU, 1000 to 2500 acquisitions of 20 ns: a smaller limit would leave
-  /// the lock idle for the rest of that time.
+  /// A wake-up on another CPU takes 20 to 50 us, the time of 1000 to 2500 acquisitions of 20 ns. A smaller limit would
+  /// leave the lock idle for the rest of that time.
   static constexpr std::uint32_t bypass_limit = mutex::bypass_limit;
 
   enum purpose : std::uint32_t { newcomer, woken };
@@ -74,7 +74,7 @@ struct mutex_rules {
   static std::uint32_t marked(std::uint32_t word, std::uint32_t as) noexcept {
     return as == woken ? locked | waiting | bypass_limit * one_bypass : word | waiting;
   }
-  /// The bypasses count from zero again when no thread waits any more.
+  /// The bypasses count from zero again when no thread waits or is on its way.
   static std::uint32_t without_waiters(std::uint32_t word) noexcept {
     return (word & waking) != 0 ? word & ~waiting : word & locked;
   }
@@ -99,7 +99,7 @@ class mutex_queue : public queued_word<mutex_rules> {
     return !enqueue(self, rules::newcomer) || finish(self, until);
   }
 
-  /// From the queue to the lock; false if `until` came first.
+  /// Waits in the queue and takes the lock; false if `until` came first.
   bool finish(parked_thread& self, deadline until) {
     while (true) {
       if (!self.wait(policy_, until) && leave(self)) return false;
@@ -121,7 +121,7 @@ class mutex_queue : public queued_word<mutex_rules> {
     return withdraw(waiters, self);
   }
 
-  /// A thread that was let go goes without the lock; one that is on its way may take it at the last moment.
+  /// Leaves the queue at the deadline, let go before. True if it took the lock now: only a woken thread tries.
   bool give_up(parked_thread& self, rules::purpose as) {
     parking_lot::queue waiters(key());
     waiters.remove(self);
@@ -143,12 +143,12 @@ class mutex_queue : public queued_word<mutex_rules> {
     woken.notify(*next);
   }
 
-  /// True if a thread waits behind one that is on its way. A hint, for the holder: its unlock will wake nobody.
+  /// A hint for the holder: a thread waits behind one that is on its way, so the unlock will wake no thread.
   bool has_more_waiters() const noexcept {
     constexpr std::uint32_t both = rules::waiting | rules::waking;
     return (word_.load(memory_order_relaxed) & both) == both;  // 1
   }
-  /// For a thread that is about to sleep, after its unlock (MUTEX-6).
+  /// Called by a thread that is about to sleep, after its unlock (MUTEX-6).
   void let_one_go_ahead() {
     wake_list woken;
     parking_lot::queue waiters(key());
@@ -159,7 +159,7 @@ class mutex_queue : public queued_word<mutex_rules> {
     woken.notify(*next);
   }
 
-  /// Queues up threads that a condition_variable has let go; they come back with finish(). Lets the first one go if the
+  /// Queues up threads that were notified by a condition_variable; each goes on in finish(). Wakes the first one if the
   /// lock is free.
   void adopt(parked_chain& threads) {
     bool is_idle = false;

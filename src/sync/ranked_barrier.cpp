@@ -2,8 +2,8 @@
 // src/sync/ranked_barrier.cpp -- ranks that arrive and wait, over ranked_phases.hpp (layer: sync)
 //
 //   RANKED-5  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
-//   RANKED-6  Each rank has a line of its own for what it alone reads and writes: the phases in which it has
-//              arrived, and has waited.
+//   RANKED-6  Each rank has a line of its own for data that only this rank reads and writes: the last phase in which
+//             it has arrived, and the last for which it has waited.
 //
 // Memory order (# marks the line; ranked_phases.hpp and published_words.hpp have the rest)
 //   #  access            order    pairs  why it suffices
@@ -31,7 +31,7 @@ struct ranked_barrier::state {
 
   struct own_state {
     std::uint32_t arrived = 0, waited = 0;  ///< the last phases
-    bool was_last = false;                  ///< to arrive: the phase is over
+    bool was_last = false;                  ///< it arrived last: the phase is over
     detail::wait_history history = {};
   };
 
@@ -55,7 +55,7 @@ struct ranked_barrier::state {
       to.kind = detail::wait_kind::ranked_barrier;
       to.object = &of;
       to.where = where;
-      to.awaited = detail::wait_subject::nobody;  // all who are missing
+      to.awaited = detail::wait_subject::nobody;  // all that are missing
       to.expected = static_cast<std::uint32_t>(all.participants);
       to.come = all.phases.arrived_ranks(all.participants, phase);
     }
@@ -74,7 +74,7 @@ struct ranked_barrier::state {
       ranks[rank].value.arrived = ranks[rank].value.waited = first.value;
     }
   }
-  /// As in teams: the other policies say how to wait, and a crowd has no CPU to go to.
+  /// As in teams. Policies that do not adapt say how to wait, and a crowd has no CPU to move to.
   static bool separates_cpus(wait_policy policy) noexcept {
     return policy.is_adaptive() && !policy.is_crowded();
   }
