@@ -22,11 +22,11 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy po
     if (came) return;
     if (!is_resumed) history.spinning.failed();
   }
-  if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+  if (gap_ != 0) known_.came_after(gap_);  // learned only now, when there is time
   catch_up();
   if (known_.is_on()) {
     follow(what, seen);
-  } else if (is_resumed) {  // nothing is about to come: what it was woken for is over
+  } else if (is_resumed) {  // the loop that it was woken for is over
     sleep_for_good(what, seen);
   } else {
     // It has polled already.
@@ -36,7 +36,7 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy po
     }
     now_ = monotonic_nanoseconds();
   }
-  if (catch_up()) {  // it was woken because of them, and not by what they tell of
+  if (catch_up()) {  // it was woken only to learn of them
     gap_ = 0;
     resumes_at_ = start_;
   } else {
@@ -99,7 +99,7 @@ LOCKSTEP_INLINE void anticipating_wait::sleep_for_good(waitable& what, observed_
 }
 
 LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(waitable& what) {
-  if (missed_ == nullptr || missed_->count() == 0) return false;  // nothing that it would find
+  if (missed_ == nullptr || missed_->count() == 0) return false;  // none was missed
   for (std::uint64_t until = 2 * (now_ - start_); until <= anticipation::longest_gap; until *= 2) {
     if (sleep_until(what, until)) return true;
     if (has_missed_some()) return false;
@@ -143,7 +143,7 @@ LOCKSTEP_INLINE bool anticipating_wait::sleep_until(waitable& what, std::uint64_
   const bool is_late = now_ >= end;
   if (is_late) known_.woke_late_by(now_ - end);
   if (!what.ready()) return false;
-  // It may have come while this thread overslept: no longer gap than was expected.
+  // The region may have come while this thread overslept: count the gap as no longer than expected.
   if (is_late) now_ = end;
   return true;
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // src/region/anticipation.hpp -- a worker predicts when its next region is due (layer: region)
 //
-// Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
-// can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
-// that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
+// Time steps, frames and blocks repeat. A worker that knows the last gaps between its regions can sleep until shortly
+// before the next one is due, and be awake when it comes. It has the speed of a thread that polls, and takes the
+// CPU time of a thread that sleeps. Times are nanoseconds since the wait began.
 //
-//   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
-//          shortest of them until a margin after the longest. Between windows it sleeps, after the last
-//          one it sleeps for good. So two gaps in turns have a window each. Among eight gaps or more, one
-//          that stands alone has no window, and an eighth of those in a window does not count at either
-//          end, or little: else one hiccup of the caller would spoil the next sixteen waits.
-//   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
+//   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin after
+//          the longest. The worker polls in a window, and sleeps between windows. After the last window it sleeps until
+//          it is woken. Two gaps that alternate have a window each. One hiccup of the caller must not spoil the next
+//          sixteen waits. So among eight gaps or more, a gap that stands alone has no window. In a window, an eighth of
+//          the gaps is ignored at the upper end, and counts little at the lower end.
+//   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
 //          longest_poll().
-//   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
-//          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
-//          slice while it polled turns it off at once; one that polls for loops and shares its CPU, soon.
-//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where the
-//          worker polled through a gap: else a long lead would keep it from the sleeps that show that a shorter one does.
+//   GAP-3  Each gap is compared with what was expected, also while anticipation is off. It turns off when misses exceed
+//          hits by `most_doubt`, and on again when hits have made up for them. It turns off at once where a thread lost
+//          a time slice while it polled, and soon where a thread polls for loops and shares its CPU.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where
+//          the worker polled through a gap. Otherwise a long lead would prevent the sleeps that show it is too long.
 //
-// Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
-// short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
+// Gaps below `shortest_gap` are not counted: every worker polls that long, and one step of a program may consist of
+// many short gaps and a long one. Gaps above 4 s count as 4 s. No window opens later than `longest_gap`.
 //
 // Memory order, of missed_loops (# marks the line)
 //   #  access       order    pairs  why it suffices
@@ -46,7 +46,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What to do next in a wait.
 struct wait_step {
   enum class kind : unsigned char { poll, sleep, rest };  // rest: sleep until it comes
 
@@ -58,8 +57,8 @@ class anticipation {
  public:
   static constexpr std::uint64_t shortest_gap = 2000;
   static constexpr std::uint64_t longest_gap = 1000000000;
-  /// A sleep shorter than that is polled through: it costs 20 us of CPU time, and its thread wakes up 20 us late. With 120 us
-  /// loops of 20 us after 100 us took 2.0 CPUs and 0.46 of serial; so they take 1.5 and 0.50.
+  /// The worker polls through a shorter sleep: sleeping costs 20 us of CPU time and wakes up 20 us late. With 120 us,
+  /// loops of 20 us after pauses of 100 us took 2.0 CPUs and 0.46 of serial; with 50 us 1.5 and 0.50.
   static constexpr std::uint64_t shortest_sleep = 50000;
   static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
   static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
@@ -99,7 +98,7 @@ class anticipation {
     remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
   }
 
-  /// A sleep with an end was over so long after its end. GAP-4.
+  /// A sleep with a deadline ended `late` after it. GAP-4.
   void woke_late_by(std::uint64_t late) noexcept {
     late = lesser(late, most_lead);
     if (late > lead_) {
@@ -109,10 +108,10 @@ class anticipation {
     }
     lead_ = larger(lead_, least_lead);
   }
-  /// What was expected came, and the worker had not slept. GAP-4.
+  /// The region came, and the worker had not slept since the last one. GAP-4.
   void polled_through() noexcept { lead_ -= (lead_ - least_lead) / 64; }
 
-  /// Polling shares a CPU with others, and the region can do without this thread.
+  /// The polling worker shares its CPU with others, and the region does not need it.
   void note_shared_cpu() noexcept {
     doubt_ = doubt_ + 2 < 2 * most_doubt ? doubt_ + 2 : 2 * most_doubt;
   }
@@ -136,7 +135,7 @@ class anticipation {
     while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
     return end;
   }
-  /// A quarter of the range on both sides, for gaps that were not among the last ones.
+  /// The margin on both sides is a quarter of the range: for gaps that were not among the last ones.
   window window_of(unsigned first, unsigned end) const noexcept {
     const unsigned ignored = (end - first) / most_for_one;
     const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
@@ -186,11 +185,11 @@ class anticipation {
   std::uint64_t lead_ = first_lead;
 };
 
-/// When loops ran that the workers slept through: a loop that is shorter than a wake-up runs on its caller meanwhile. The
-/// caller notes it here, by three stores; a worker that wakes up, for whatever reason, reads what it has missed.
+/// The times of loops that the workers slept through: a loop shorter than a wake-up runs on its caller alone. The
+/// caller notes it here by three stores. A worker that wakes up, for whatever reason, reads what it missed.
 //
-//   MISSED-1  One thread notes at a time; any may read. Who reads while a loop is noted, or after more than `capacity`
-//             new ones, may see wrong times: they change when a worker polls, and no result. So nothing is ordered.
+//   MISSED-1  One thread notes at a time; any thread may read. A reader may see wrong times while a loop is noted, or
+//             after more than `capacity` new ones. They change when a worker polls, but no result: nothing is ordered.
 class missed_loops {
  public:
   static constexpr std::uint32_t capacity = 16;  // as many gaps as anticipation remembers
@@ -209,7 +208,7 @@ class missed_loops {
   }
   /// How many there were so far; wraps.
   std::uint32_t count() const noexcept { return count_.load(memory_order_relaxed); }  // 4
-  /// The loop that had such a count before it.
+  /// The loop before which count() was this.
   span at(std::uint32_t count) const noexcept {
     const entry& of = entries_[count % capacity];
     return {of.begin.load(memory_order_relaxed), of.end.load(memory_order_relaxed)};  // 2
@@ -224,21 +223,21 @@ class missed_loops {
   unseamed_atomic<std::uint32_t> count_{0};
 };
 
-/// A wait by what is known of the gaps before: it polls while the next region may come at any moment, sleeps while it
-/// cannot, and sleeps for good when what it expected has not come. Where it has learned nothing, or was wrong too
-/// often, it waits as everything else does (wait_engine.hpp). For the adaptive policy of a team that is not crowded.
-/// One thread uses an object at a time.
+/// A wait that uses what is known of the gaps before. It polls while the next region may come at any moment, and sleeps
+/// while it cannot come. If what it expected does not come, it sleeps until it is woken. If it has learned nothing, or
+/// was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of a team that is not
+/// crowded. One thread at a time uses an object.
 //
-//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
-//             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
-//   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
-//             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
-//   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
-//   EXPECT-4  Loops that it slept through count as if it had been there: their gaps are learned, and the next one is
-//             expected after the last of them. If that one has just ended, they are a row that goes on: it polls.
+//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
+//             sleeper and then looks again, and may end at its deadline: so no wake-up is lost (WAIT-2).
+//   EXPECT-2  It polls for at most anticipation::longest_poll(), and yields the CPU now and then. A worker that does
+//             not get the CPU back within 2 ms has lost a time slice, and stops polling for a while.
+//   EXPECT-3  The timer slack of the thread is short during a sleep with a deadline, and restored after it.
+//   EXPECT-4  A worker learns the gaps of loops that it slept through as if it had been awake. It expects the next loop
+//             relative to the last of them. If that one has just ended, more may follow at once, and the worker polls.
 //
-// Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
-//        2 system calls; the fence of the mark, see published_words.hpp.
+// Cost   a region that comes within 0.4 us: polls, no look at the clock. A sleep with a deadline: 2 system calls around
+//        it, and the fence of the mark (published_words.hpp).
 class anticipating_wait {
  public:
   template <class Waitable>
@@ -248,15 +247,15 @@ class anticipating_wait {
   }
   /// EXPECT-4. Before the first wait.
   void listen_to(const missed_loops& of) noexcept { missed_ = &of; }
-  /// What was awaited came, and this thread took part in it: the next gap begins now.
+  /// The region came, and this thread took part in it: the next gap begins now.
   void took_part() noexcept { resumes_at_ = 0; }
-  /// For tests: as after waits that were over after so many nanoseconds.
+  /// For tests: sets the state that waits of `gap` nanoseconds leave behind.
   void expect(std::uint64_t gap) noexcept {
     for (unsigned i = 0; i < anticipation::fewest; ++i) known_.came_after(gap);
   }
-  /// The wait that ends now was none between two regions.
+  /// The wait that just ended was not a gap between two regions.
   void forget_gap() noexcept { gap_ = 0; }
-  /// Whether what was awaited came while the thread polled and had no CPU.
+  /// Whether the region came while the thread was polling, but was not on a CPU.
   bool had_no_cpu() const noexcept { return had_no_cpu_; }
 
  private:
@@ -264,7 +263,7 @@ class anticipating_wait {
   static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
-  /// Less than a wake-up takes: who was woken after a loop, to learn, polls no more.
+  /// Shorter than a wake-up: a worker that was woken after a loop, only to learn of it, does not poll again.
   static constexpr std::uint64_t row_gap = 30000;
 
   template <class Waitable>
@@ -278,24 +277,24 @@ class anticipating_wait {
   static void tell(mark_kind kind, const char* text) noexcept {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
   }
-  /// Whether it got ready before the wait had lasted `until`.
+  /// Whether `what` became ready before the wait had lasted `until`.
   bool poll_until(waitable& what, std::uint64_t until);
-  /// As poll_until(), asleep.
+  /// The same, but it sleeps.
   bool sleep_until(waitable& what, std::uint64_t until);
   bool has_missed_some() const noexcept { return missed_ != nullptr && missed_->count() != heard_; }
-  /// EXPECT-4. Whether there were any. The wait goes on as if it had begun at the end of the last one.
+  /// EXPECT-4. Whether it missed any loops. The wait goes on as if it had begun at the end of the last of them.
   bool catch_up() noexcept;
   void sleep_for_good(waitable& what, observed_wait& seen);
-  /// Where what was expected has not come: sleeps for twice the time each time, until it got ready (true), or some were
-  /// missed, or the gap is too long to be expected.
+  /// The expected region did not come. Sleeps, and doubles the time of the wait with each sleep, until `what` is ready
+  /// (true), or the worker has missed a loop, or the gap is too long to be expected.
   bool look_now_and_then(waitable& what);
 
   anticipation known_;
-  std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
+  std::uint64_t gap_ = 0;  ///< the last one, if it is not learned yet
   std::uint64_t start_ = 0, now_ = 0;
-  std::uint64_t resumes_at_ = 0;  ///< where the next wait began, if this one ended for nothing
+  std::uint64_t resumes_at_ = 0;  ///< when the next wait began, if this one woke up for no region
   const missed_loops* missed_ = nullptr;
-  std::uint32_t heard_ = 0;  ///< of those
+  std::uint32_t heard_ = 0;  ///< missed loops that were learned
   bool had_no_cpu_ = false;
 };
 

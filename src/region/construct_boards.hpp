@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/region/construct_boards.hpp -- chunks, turns and steps that members share (layer: region)
 //
-// Two boards: loop_board hands out what loops, sections and singles share; progress_board has what members tell each
-// other point to point. Waits on either end with the region (stop_source.hpp).
+// Two boards. loop_board hands out what loops, sections and singles share. progress_board holds the steps that members
+// publish to each other. A wait on either ends with the region (stop_source.hpp).
 #ifndef LOCKSTEP_SRC_REGION_CONSTRUCT_BOARDS_HPP
 #define LOCKSTEP_SRC_REGION_CONSTRUCT_BOARDS_HPP
 
@@ -17,34 +17,34 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-// The constructs of a region. Every member comes through the same shared constructs (loops, sections, singles
-// without waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
-// construct has a slot of its own, which is free for another one, `slot_count` further on, when all have left it.
-// The number of tickets is without limit; a member that gets one past the end leaves.
+// The constructs of a region. Every member comes to the same shared constructs (loops, sections, singles without
+// waiting) in the same order, but not at the same time: there is no wait between them. So each construct has a slot of
+// its own. When all members have left a construct, its slot is free for the one `slot_count` later. The number of
+// tickets is without limit; a member that gets one past the end leaves.
 //
-//   CHUNK-1  A slot holds construct s when its `open` is s. The last to leave makes the slot as new, and then sets
-//            `open` to s + slot_count. So nobody is in a slot with anybody of another construct.
-//   CHUNK-2  Each ticket of a construct is given to exactly one member, in ascending order. Where the members of a
-//            construct agree to deal, they have a hand of tickets each, from which others take when their own is used
-//            up; the same holds for each hand.
-//   CHUNK-3  Turns: the part of position i runs after the part of position i - 1, whoever runs them. What
+//   CHUNK-1  A slot holds construct s when its `open` is s. The last member to leave resets the slot, and then sets
+//            `open` to s + slot_count. So members of different constructs are never in the same slot.
+//   CHUNK-2  Each ticket of a construct is given to exactly one member, in ascending order. The members of a construct
+//            may agree to deal: then each has a hand of tickets, and takes from other hands when its own is used up.
+//            Each hand keeps the same rule.
+//   CHUNK-3  Turns: the part of position i runs after the part of position i - 1, whichever members run them. What
 //            happens before the end of one happens before the beginning of the next.
 //
 // Memory order (# marks the line; published_words.hpp has that of `open` and of the turns)
 //   #  access             order    pairs  why it suffices
 //   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
 //   2  left.fetch_add     acq_rel  2      the last to leave comes after all that others did in the slot
-//   3  store              relaxed  -      published with `open`, or by whoever resets the board
+//   3  store              relaxed  -      published with `open`, or by the caller that resets the board
 //   4  hand.fetch_add     relaxed  -      as 1
 //   5  hand.load          relaxed  -      a hint whether 4 is worth the try
 //
-// Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own, which
-//        is at hand where only its owner takes from it: 5 ns in place of 40 to 50.
+// Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own. Where only its
+//        owner takes from a hand, the line stays in that CPU's cache: 5 ns instead of 40 to 50.
 // Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
 class loop_board final : public stoppable {
  public:
   static constexpr std::uint32_t usual_slots = 8;
-  /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
+  /// With more members, looking at all hands at the end would cost more than one counter. A guess, not measured.
   static constexpr std::size_t most_hands = 8;
 
   /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
@@ -61,12 +61,12 @@ class loop_board final : public stoppable {
   loop_board(const loop_board&) = delete;
   loop_board& operator=(const loop_board&) = delete;
 
-  /// The first construct of the next region. Members read it when they need it; whoever runs the regions
-  /// sets it in between.
+  /// The first construct of the next region. Members read it when they need it; the caller of the regions sets it
+  /// in between.
   std::uint32_t first_construct() const noexcept { return first_; }
   void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
 
-  /// Waits until the slot of the construct is free of the one before. False once the region is stopped.
+  /// Waits until the slot is free for this construct. False once the region is stopped.
   bool enter(member_state& self, std::uint32_t construct) {
     return wait(self, open_[slot_of(construct)], holds{construct});
   }
@@ -75,16 +75,16 @@ class loop_board final : public stoppable {
     return of(construct).tickets.fetch_add(1, memory_order_relaxed);  // 1
   }
 
-  /// The same of the hand of member `owner`, below most_hands.
+  /// The same from the hand of member `owner`. Requires: owner < most_hands.
   std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
     return of(construct).hands[owner].value.fetch_add(1, memory_order_relaxed);  // 4
   }
-  /// How many were taken from it, at least.
+  /// How many tickets were taken from that hand, at least.
   std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
     return of(construct).hands[owner].value.load(memory_order_relaxed);  // 5
   }
 
-  /// This member needs the slot no more. Requires: it has entered. All members say the same of the hands.
+  /// This member no longer needs the slot. Requires: it has entered. All members pass the same `has_hands`.
   void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
     const std::size_t slot = slot_of(construct);
     const std::uint32_t before = open_.beside(slot).left.fetch_add(1, memory_order_acq_rel);  // 2
@@ -103,7 +103,7 @@ class loop_board final : public stoppable {
     turn.publish(turn.peek() + 1);
   }
 
-  /// As new. Between regions.
+  /// Resets the board, between regions.
   void reset() {
     for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
       renew_hands(slot, most_hands);
@@ -131,7 +131,7 @@ class loop_board final : public stoppable {
       to.phase = static_cast<std::uint32_t>(position);
     }
   };
-  /// How many members have left, beside the word that says for which construct the slot is open.
+  /// How many members have left. It lies beside the word that says which construct has the slot.
   struct leavers {
     wait_word left{0};
   };
@@ -171,13 +171,13 @@ class loop_board final : public stoppable {
   std::uint32_t first_ = 0;
 };
 
-// The steps of a region. Each member publishes the number of the step that it has finished; any other may wait until
-// it has come to a given step. For wavefronts and halos, where a barrier would wait for everybody. Steps begin at
-// 0 in every region and only grow.
+// The steps of a region. Each member publishes the number of the step that it has finished; any other may wait for a
+// given step of it. For wavefronts and halos, where a barrier would wait for more members than needed. Steps begin at 0
+// in every region and only grow.
 //
 //   STEP-1  What a member does before publish(s) happens before the return of every wait for s or less.
-//   STEP-2  used() is true from the first publish() of a region on, for whoever runs the regions, which makes the
-//           board as new before the next one.
+//   STEP-2  used() is true from the first publish() of a region on. The caller of the regions reads it, and resets the
+//           board before the next region.
 //
 // Memory order (# marks the line; published_words.hpp has that of the steps)
 //   #  access      order    pairs  why it suffices
@@ -195,7 +195,7 @@ class progress_board final : public stoppable {
   progress_board(const progress_board&) = delete;
   progress_board& operator=(const progress_board&) = delete;
 
-  /// The member has finished this step, and all before it.
+  /// The member has finished this step and all earlier ones.
   void publish(std::size_t rank, std::size_t step) {
     if (!used()) used_.store(1, memory_order_relaxed);  // 2
     steps_[rank].publish(step);
@@ -210,7 +210,7 @@ class progress_board final : public stoppable {
 
   bool used() const noexcept { return used_.load(memory_order_relaxed) != 0; }  // 1
 
-  /// As new. Between regions.
+  /// Resets the board, between regions.
   void reset() noexcept {
     steps_.reset(0, steps_.size());
     used_.store(0, memory_order_relaxed);  // 2

@@ -68,7 +68,7 @@ LOCKSTEP_INLINE void member_state::request_stop() const { stop_->request(region_
 
 LOCKSTEP_INLINE bool member_state::means_stopped() const noexcept { return stop_->means_stopped(); }
 
-// What is seen goes a way of its own, so that this one keeps nothing over the wait.
+// Observed calls take another path, so that this one keeps no values over the wait.
 LOCKSTEP_INLINE bool member_state::sync(const char* kind, call_site where) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_seen(kind, where);
   if (diagnoses_misuse && kind != nullptr) begin_construct(kind, where, 0);

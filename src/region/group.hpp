@@ -4,22 +4,22 @@
 // A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
 // boards do the waiting. The caller of the regions calls set_size() and come_to_rest(). For users: member.hpp.
 //
-//   GROUP-1  Between come_to_rest() and set_size() every board is at rest: phases equal, constructs empty, steps 0. After a
-//            region that was stopped they are made so by force: nobody is in it any more.
+//   GROUP-1  Between come_to_rest() and set_size() every board is at rest: phases equal, constructs empty, steps 0.
+//            After a region that was stopped the boards are reset: no member is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
 //            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
 //            (loops.hpp): it has seen all arrive in phase p.
-//   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
-//            values of a sub-team end with it, inside the region.
-//   GROUP-4  In builds that diagnose misuse: a member that has returned, from its part or from its sub-team, comes to no
-//            further phase. Where its last phase is before that in which another waits, that wait has no end but a stop.
-//            The lock orders what the waiter reads of it after all that it did.
+//   GROUP-3  When a region is over, stopped or not, every value that a cell points to has been destroyed. The values of
+//            a sub-team end with it, inside the region.
+//   GROUP-4  In builds that diagnose misuse: a member that has returned, from its part or from its sub-team, comes to
+//            no further phase. If another member waits in a later phase than its last, only a stop can end that wait.
+//            The lock makes the waiter see all that the returned member did.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
 //   1  kept.load        relaxed  -      the end of the region orders it after 2
 //   2  kept.store       relaxed  -      as 1
-//   3  users.fetch_sub  acq_rel  3      the destroyer comes after all that others did in the sub-team
+//   3  users.fetch_sub  acq_rel  3      the last to let go sees all that others did in the sub-team, then destroys it
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_SRC_REGION_GROUP_HPP
@@ -41,8 +41,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The sub-teams of a region. Members make them together, and the last to let go destroys them. Where a region is
-/// stopped, some members may never let go: its caller destroys what is left.
+/// The sub-teams of a region. Members make them together, and the last member to let go destroys them. In a stopped
+/// region some members may never let go: the caller of the region destroys the rest.
 struct sub_group;
 class sub_group_list {
  public:
@@ -51,10 +51,10 @@ class sub_group_list {
   sub_group_list(const sub_group_list&) = delete;
   sub_group_list& operator=(const sub_group_list&) = delete;
 
-  /// Takes over what `new` has made.
+  /// Takes ownership of an object made by `new`.
   void add(sub_group& one);
   void destroy(sub_group& one);
-  /// While nobody else uses this object.
+  /// Requires: no other thread uses this object.
   void destroy_all();
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
@@ -66,7 +66,7 @@ class sub_group_list {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `separates_cpus`: see
+  /// A sub-team passes the group of the region; nested sub-teams end with that group, too. `separates_cpus`: see
   /// team_barrier.hpp. `most_flags`: regions of up to so many members meet by flags, larger ones by the tree.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
         bool separates_cpus = false, std::size_t most_flags = team_barrier::usual_most_flags,
@@ -82,7 +82,7 @@ class group {
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
-  /// Of the region, at whatever depth.
+  /// The sub-teams of the region, at any depth.
   sub_group_list& sub_groups() noexcept { return of_region_.sub_groups_; }
 
   std::size_t most() const noexcept { return members_.size(); }
@@ -93,11 +93,11 @@ class group {
     return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
   }
 
-  /// Before a region of `size` members: the phase that they begin after. By the caller of the region.
+  /// The caller of the region calls this before it, and gets the phase that its `size` members begin after.
   std::uint32_t set_size(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).phase;
     if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
-    // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
+    // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
     barrier.reset(phase);
     reset_shares();
     size_ = size;
@@ -111,9 +111,9 @@ class group {
     if (progress.used()) progress.reset();
   }
 
-  /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
-  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2. In a region that
-  /// was stopped others may have told more since, and nothing is said.
+  /// After a phase: checks that all members arrived in it from the same construct. If not, ends the program with a
+  /// message that names both constructs. A member may read the others' notes for this phase as it reads their cells:
+  /// GROUP-2. In a stopped region others may have written newer notes: then there is no message.
   void check_constructs(const member_state& self) {
     if (!diagnoses_misuse) return;
     const construct_note& mine = self.told[self.phase & 1u];
@@ -138,12 +138,12 @@ class group {
       kept_.store(1, memory_order_relaxed);       // 2
     }
   }
-  /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
-  /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (turns.hpp).
+  /// Destroys the values that members keep. Requires: every member has ended its part, and no thread reads them. If
+  /// none was kept, this costs one load. Called by the caller of the region, marked as inside (turns.hpp).
   void destroy_kept_values() {
     if (LOCKSTEP_UNLIKELY(kept_.load(memory_order_relaxed) != 0)) destroy_those_kept();  // 1
   }
-  /// In a child process: a value that another thread was about to make or end is nothing to touch.
+  /// In a child process: leaves alone the values that another thread was about to make or destroy.
   void forget_kept_values() noexcept;
 
  private:
@@ -194,7 +194,7 @@ inline void end_meeting(member_state& self, meeting_view seen) noexcept {
   }
 }
 
-/// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
+/// First checks that all members are in the same construct: otherwise cells may hold anything. Then combines.
 template <class Combine>
 struct checked_combine {
   member_state& self;
@@ -215,14 +215,14 @@ LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, cell& out, const Combine& c
   bool has_checked = false;
   const bool goes_on =
       self.shared().barrier.meet(self, out, checked_combine<Combine>{self, combine, &has_checked});
-  // With the tree only the last to arrive combines. In a stopped region it may be far behind others by now.
+  // With the tree only the last member to arrive combines. In a stopped region it may be far behind others by now.
   if (goes_on && !has_checked) self.shared().check_constructs(self);
   end_meeting(self, seen);
   return goes_on;
 }
 template <class Combine, class Arrival>
 bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
-  // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
+  // If another member arrives for this one, others may already read its note: the one that come_to() wrote stays.
   const meeting_view seen = begin_meeting(self, arrival.arrives());
   if (arrival.arrives()) self.tell_construct();
   const bool goes_on = self.shared().barrier.meet(

@@ -42,11 +42,11 @@ LOCKSTEP_INLINE bool region_board::next(std::size_t rank, assignment& out) {
     if (is_closed()) return false;
     if (what.has_slept) own.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
     read_line(line, out);
-    // Meanwhile the loop may have ended, and a `run` have begun.
+    // By the time of the claim the loop may have ended, and a `run` begun.
     const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
     own.stacked.came(own.anticipating.had_no_cpu());
     own.seen = out.announced;
-    // A wait for the first region is no gap, nor is one in which regions went by unseen.
+    // The wait for the first region is not a gap. Nor is a wait in which regions went by unseen.
     if (seen.is_none() || own.seen.phase() - seen.phase() > 3) own.anticipating.forget_gap();
     if (!is_needed) continue;
     own.anticipating.took_part();
@@ -66,7 +66,7 @@ LOCKSTEP_INLINE void region_board::publish_lines(std::size_t rank, const region_
 }
 
 LOCKSTEP_INLINE void region_board::collect(std::size_t rank, announcement of) {
-  // Others may wait for reports in place of a member that waits elsewhere.
+  // In place of a leader that waits elsewhere, another thread may collect here, on a CPU of its own.
   cpu_separation* const known = rank == 0 ? separation_ : nullptr;
   for_each_told(rank, of, [&](std::size_t watcher) {
     reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 // src/region/region_board.hpp -- tells the workers of a team what to do, and when all are done (layer: region)
 //
-// A region is announced on lines (rank_tree.hpp: who watches which, and who leads it). A member that watches an announced
-// line takes its assignment from it, and reports back on a line of its own. A leader publishes its lines when it has read
-// its own, and collects their reports before it reports.
+// A region is announced on lines (rank_tree.hpp says which member watches which line, and which leader publishes it). A
+// member that watches an announced line takes its assignment from it, and reports back on a line of its own. A leader
+// reads its own line, publishes the lines of those it leads, and collects their reports before it reports.
 //
 //   ANNOUNCE-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
 //           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
-//           after its report. It may miss phases of loops: then others have done its share.
+//           after its report. It may miss phases of loops: then other threads have done its share.
 //   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
 //           share are claimed (share_board.hpp): the member that claims the first one relays, the one that finishes
 //           the last one collects and reports. Either way a report has caught up with the line exactly when the
-//           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
-//   ANNOUNCE-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
-//           that before the return of collect() by the member that collects it.
-//   ANNOUNCE-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
-//           a part, it reads nothing of a loop's line but the word.
-//   ANNOUNCE-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
-//           phase that comes again for the old one.
-//   ANNOUNCE-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
+//           share is done. No report is awaited from a member without announcement, or above the size of a loop.
+//   ANNOUNCE-3  What is done for a member in a region, and for those below it in the tree, happens before its
+//           report. The report happens before the return of the collect() that collects it.
+//   ANNOUNCE-4  A line is not written again before all reports of its phase have been collected. Of a loop's line a
+//           member reads only the word until it has claimed a part.
+//   ANNOUNCE-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So no thread
+//           mistakes a phase that comes again for the old one.
+//   ANNOUNCE-6  A `run` and the end of the team wake all sleepers. A loop may leave them asleep, and end without them.
 //
 // A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
 //
 // Memory order (# marks the line; published_words.hpp has that of lines and reports)
 //   #  access        order    pairs  why it suffices
 //   1  closed.store  relaxed  -      while no worker lives
-//   2  closed.store  release  3      a worker that is let go sees what came before close()
+//   2  closed.store  release  3      a worker that leaves sees what came before close()
 //   3  closed.load   acquire  2      the other half
 //   4  asleep.add    relaxed  -      a hint: it says how a loop is run, and orders nothing
 //   5  asleep.load   relaxed  -      as 4
@@ -33,9 +33,9 @@
 //   7  came.store    relaxed  -      a time, for statistics
 //   8  came.load     relaxed  -      as 7
 //
-// Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
+// Cost   two members: two line transfers in a row; a system call only if a member sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
-// Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
+// Source the job on the line of the phase: [LIBOMP] has only a flag there, and fetches a second line.
 #ifndef LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
 #define LOCKSTEP_SRC_REGION_REGION_BOARD_HPP
 
@@ -57,11 +57,11 @@ namespace detail {
 
 class region_board {
  public:
-  /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of all that a line tells apart.
+  /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of the phases that a line can tell apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
-  /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates` counts for the
-  /// adaptive policy of a team that is not crowded. `separation`: of the team's barrier, or null.
+  /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates`: has an effect
+  /// only with the adaptive policy in a team that is not crowded. `separation`: that of the team's barrier, or null.
   region_board(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0,
                bool anticipates = false, std::uint64_t most_age = usual_most_age,
                cpu_separation* separation = nullptr);
@@ -70,10 +70,10 @@ class region_board {
   /// Whether this worker tells others of regions, and collects their reports.
   bool is_leader(std::size_t rank) const noexcept { return tree_.is_leader(rank); }
 
-  /// Member 0: announces a region to every worker that it needs. A `run`, what(member&); or, with `parts`, a loop,
-  /// what(loop_share&), in so many parts a share: of that, sleepers are woken now, or by wake(), or not at all, for it needs
-  /// nobody. Where observers see a `run`, it is called with a constant for that: else it would wait for the look at them.
-  /// Requires head.size > 1.
+  /// Member 0 announces a region to every worker that the region needs. Without `parts` it is a `run`, what(member&).
+  /// With `parts` it is a loop, what(loop_share&), whose shares have so many parts. A loop needs no worker: `wakes`
+  /// says whether its sleepers are woken now; wake() can do it later. `is_seen`: observers see the `run`. Requires
+  /// head.size > 1.
   LOCKSTEP_ALWAYS_INLINE void announce(const region_head& head, const job& what,
                                        std::uint32_t parts = 0, bool wakes = true,
                                        bool is_seen = false) {
@@ -89,42 +89,42 @@ class region_board {
       publish_lines(0, told, what, now, wakes);
     }
   }
-  /// Wakes the members that hear of regions of this size.
+  /// Wakes the members that a region of this size is announced to.
   void wake(std::size_t size);
-  /// The caller has run a loop while they slept, and nobody was woken for it.
+  /// The caller has run a loop while the workers slept, and has woken none of them for it.
   void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
-  /// Between regions: a loop in which nothing is done, of which all hear, and whose shares are claimed here. It wakes those
-  /// that missed loops, and renews all lines.
+  /// Between regions: announces a loop that does nothing to all members, and claims all its shares here. It wakes the
+  /// workers that missed loops, and renews all lines.
   void announce_nothing();
-  /// Whether one of them may sleep.
+  /// Whether a member that a region of this size needs may be asleep.
   bool has_sleepers(std::size_t size) const noexcept;
 
-  /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
+  /// A worker waits for the next region in which it has work: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
   bool next(std::size_t rank, assignment& out);
 
-  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
-  /// have one part, the caller runs its own, and nobody claims that.
+  /// Claims the next part of a share in the current loop, if one is left. Any thread of the team may call it. Where
+  /// shares have one part, the caller runs its own without a claim.
   bool claim(std::size_t rank, assignment& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const assignment& of) {
     return shares_.finish(rank, of.announced.parts());
   }
 
-  /// A leader tells those it leads; nothing for the others. Before the first part of its own.
+  /// A leader announces the region to those it leads, before its own first part. No effect for other members.
   void relay(std::size_t rank, const assignment& from, bool wakes);
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
   void collect(std::size_t rank, announcement of);
-  /// The same for at most `polls` looks: whether all have come.
+  /// The same, but looks at most `polls` times. Returns whether all reports have come.
   bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
-  /// Calls f(watcher) for those to whom `rank` has announced the region, as far as the region needs them; of a loop whose
-  /// shares have several parts, for the caller as well, first.
+  /// Calls f(watcher) for the members to which `rank` has announced the region, as far as the region needs them. In a
+  /// loop whose shares have several parts, calls it for the caller first.
   template <class Function>
   void for_each_told(std::size_t rank, announcement of, const Function& f) const {
     if (rank == 0 && of.parts() > 1) f(rank);
     for (std::size_t at = tree_.first_told(rank); at < members(); at = tree_.next_told(at)) {
-      // Of a line that is announced, all watchers hear; those of a loop that it does not need do not report.
+      // All watchers of an announced line hear of the region. Those that a loop does not need do not report.
       if (of.is_loop() ? at < of.size() : tree_.is_announced_to(at, of.size())) f(at);
     }
   }
@@ -137,22 +137,22 @@ class region_board {
   /// For the caller, which does not look at a line that it has just published.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
 
-  // A line that others poll is claimed back from them while the way to its next word is gone, not after it. Where a line
-  // takes 30 ns, a `run` of two takes 0.85 of the time with both; with either alone hardly less.
+  // Before its next write, a line that others poll is fetched back early, while the thread still has other work to do.
+  // Where a line takes 30 ns, a `run` of two takes 0.85 of the time with both calls; one alone gains hardly anything.
 
-  /// The caller of a `run`, once all have reported: it ends the region, and may begin the next one.
+  /// For the caller of a `run`, once all have reported: it ends the region, and may begin the next one.
   void expect_next() const noexcept {
     if (lines_.size() == 1) fetch_for_writing(lines_.line_of(0));
   }
-  /// A worker in a `run`, before its part.
+  /// For a worker in a `run`, before its part.
   void expect_report(std::size_t rank) const noexcept { fetch_for_writing(reports_.line_of(rank)); }
 
-  /// A worker, or the member that has taken its share, is done with the region.
+  /// A worker, or the thread that has completed its share, is done with the region.
   void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
 
-  /// Travels with a report: 16 bytes for the member that makes it, before it, and for the caller after it.
+  /// 16 bytes that travel with a report. Before the report the reporting thread may use them, after it the caller.
   cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
-  /// When a member last came out of a sleep to a region.
+  /// When a member last woke up to a region.
   std::uint64_t last_coming(std::size_t rank) const noexcept {
     return histories_[rank].value.came.load(memory_order_relaxed);  // 8
   }
@@ -160,7 +160,7 @@ class region_board {
   /// Lets all workers go: next() returns false.
   void close();
 
-  /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
+  /// For tests: worker `rank` begins as if its last regions had come after gaps of `gap` nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
     histories_[rank].value.anticipating.expect(gap);
   }
@@ -169,7 +169,7 @@ class region_board {
     return closed_.load(memory_order_acquire) != 0;  // 3
   }
 
-  /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
+  /// Resets the board while no worker lives: before the workers start, or in a child of fork(). In the child the
   /// caller may be in a share: it finds that all shares have been claimed and reported.
   void reset(std::uint32_t first_phase = 0) noexcept;
 
@@ -183,7 +183,7 @@ class region_board {
     atomic<std::uint64_t> came{0};  ///< by the clock
   };
 
-  /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.
+  /// For the caller of regions. It has more bits than a line: phases recur on a line, but not here.
   struct caller_state {
     std::uint64_t phase = 0;  ///< the last one announced
     std::uint64_t renewed = 0;
@@ -204,11 +204,11 @@ class region_board {
     }
   };
 
-  /// What a worker waits for: news on its line, or the end.
+  /// What a worker waits for: a new word on its line, or the end of the team.
   struct watched_line final : awaited_word<std::uint64_t, is_news, stops_when_set> {
     using awaited = awaited_word<std::uint64_t, is_news, stops_when_set>;
 
-    /// Made in its place: a copy on the stack would be read before the report has left the store buffer.
+    /// Constructed in place: a copy on the stack would be read before the report has left the store buffer.
     watched_line(const published_word<std::uint64_t>& line, is_news news, stops_when_set closed,
                  whereabouts where, wait_word& sleepers, bool sleeps_alone) noexcept
         : awaited(line, news, closed, where), asleep(sleepers), is_alone(sleeps_alone) {}
@@ -255,7 +255,7 @@ class region_board {
   aligned_array<padded<private_state>> histories_;
   aligned_array<padded<caller_state>> caller_;
   aligned_array<padded<missed_loops>> missed_;
-  /// How many sleep on each line. The mark of a line cannot say it: it stays where a sleep has come to its end by itself.
+  /// How many sleep on each line. The mark of a line cannot say this: it stays when a sleep ends by its deadline.
   aligned_array<padded<wait_word>> asleep_;
   cpu_separation* const separation_;
   wait_word closed_{0};

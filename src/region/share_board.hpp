@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 // src/region/share_board.hpp -- announcements of regions, and who runs which part of a loop (layer: region)
 //
-// A line of the region board says which region begins and what is to be done. Its first word announces the region; a
+// A line of the region board says which region begins and what to do in it. Its first word announces the region; a
 // member that watches the line waits for that word to change. Beside it lie the rest of the head, and the job.
 //
 // The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
-// into parts, and the thread that claims a part runs it: the member itself as long as it is in time, another thread
-// where the member is late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun. Two kinds of
-// loops are claimed here: those that are a region of their own (region_board.hpp), and those inside a region, that end with
-// a phase of the barrier (loops.hpp). Each kind has a board of its own.
+// into parts, and the thread that claims a part runs it. Usually that is the member itself. Another thread claims where
+// the member is late, has lost its CPU, or is slow. So there is no wait for a thread that has not begun. Two kinds of
+// loops are claimed here, each on a board of its own: loops that are a region (region_board.hpp), and loops inside a
+// region that end with a phase of the barrier (loops.hpp).
 //
 //   bits of a share's word  name   meaning                                       changed by
 //   63..32                  phase  of the loop whose parts were claimed last     the first claim in each loop
-//   31..0                   left   how many parts of the share nobody has        each claim: one less
-//                                  claimed yet in that loop
-// Both may lag behind: before the first claim in a loop the word is still of an earlier one. Then all parts are left.
+//   31..0                   left   how many parts of the share are still         each claim: one less
+//                                  unclaimed in that loop
+// The word may lag behind: before the first claim in a loop it belongs to an earlier loop. Then all parts are left.
 //
 //   bits of `finished`      meaning                                              changed by
-//   31..0                   how many have finished with the share in this loop;  each that has: one more; the last of
-//                           0 where one is enough                                them: 0
+//   31..0                   how many have finished with the share in this loop;  each of them: one more; the last: 0
+//                           0 where one is enough
 //
 //   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
 //           comes again (ANNOUNCE-5 of region_board.hpp), so a claim from an old word fails.
-//   PART-2  A loop ends only when all its shares were reported. A share is reported when all its parts have been run.
-//           So a loop goes on from the claim of a part until finish() of that part. In between its thread may read
-//           what belongs to the region, and at no other time.
+//   PART-2  A share is reported when all its parts have been run, and a loop ends when all its shares are reported. So
+//           a loop cannot end between the claim of a part and finish() of that part. Only in between may the claiming
+//           thread read what belongs to the region.
 //   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
-//           succeeds, the word has not changed in between, and the line was that of the loop. For if the word has
-//           parts left, its loop goes on, and no other loop is announced. If it has none, it is of a loop before.
-//   PART-4  The last that finishes with a share reports it. What was done for the share before happens before the
-//           report.
-//   PART-5  Inside a region the phase is the number of the loop, counted by the members, and each share has one part. All
-//           come to the same loops, and nobody leaves one before all have arrived: so each word is of loop n - 1 until the
-//           share of loop n is claimed, and claims go from there only. Who claims late may find a word of loop n + 1. A member whose share was taken, and the one that took it, both finish with it: the member when it
-//           comes, the other when the share is done. The last of the two arrives for the member in the barrier, which
-//           is the report. A region of another size, or one that was stopped, leaves words that lag behind: then all
-//           words, and the counts of all members, begin at 0 again (group.hpp).
+//           succeeds, the word has not changed in between, and the line was that of the loop: if the word has parts
+//           left, its loop goes on, and no other loop is announced. If it has none, it is of an earlier loop.
+//   PART-4  The last that finishes with a share reports it. What was done for the share happens before the report.
+//   PART-5  Inside a region the phase is the number of the loop, counted by the members, and each share has one part.
+//           All members come to the same loops, and none leaves a loop before all have arrived. So each word is of loop
+//           n - 1 until the share of loop n is claimed, and a claim succeeds only from that word. A late claimer may
+//           find a later loop's word. If a share was taken over, the member finishes with it when it comes, and the
+//           other thread when the share is done. The last of the two arrives for the member in the barrier: that is the
+//           report. After a region that was stopped or had another size, words lag behind: all words and the members'
+//           counts restart at 0 (group.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -43,14 +43,14 @@
 //   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement or the
 //                                          barrier, and what it does will be by the report
 //   3  word.compare_exch   relaxed  -      it failed: 1 comes again
-//   4  finished.fetch_add  acq_rel  4      PART-4: the last comes after all others
+//   4  finished.fetch_add  acq_rel  4      PART-4: the last one sees what all others did
 //   5  finished.store      relaxed  -      the report orders it before the next loop's
-//   6  word.store          relaxed  -      while no worker lives, by the caller for its own between loops, or by the caller
-//                                          of a region before it
+//   6  word.store          relaxed  -      while no worker lives; by the caller: for its own between loops, or for all
+//                                          before a region
 //
-// Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there
-//        are several. The word has a line of its own: reports are polled by the member that collects them, and a
-//        claim beside a report would have to take the line back from there before the share can begin.
+// Cost   while the member is in time: one RMW, 6 ns, on a line that only this member touches. With several parts: two
+//        RMWs a part. The word has a line of its own: the member that collects polls the report's line, and a claim
+//        there would have to take that line back before the share can begin.
 #ifndef LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
 #define LOCKSTEP_SRC_REGION_SHARE_BOARD_HPP
 
@@ -65,22 +65,22 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the members of a region have to know before they start.
+/// What a member must know of a region before it starts.
 struct region_head {
   std::uint32_t region;  ///< its number, never 0
   std::uint32_t size;    ///< members that take part: ranks below it
   std::uint32_t phase;   ///< of the barrier when it begins
 };
 
-/// The word that announces a region: a value. It says all that a member must know before it has claimed a part of a
-/// loop (share_board.hpp); the rest of the line it may read only after that.
+/// The word that announces a region: a value. It says all that a member needs before it claims a part of a loop
+/// (share_board.hpp). The member may read the rest of the line only after the claim.
 //
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
-//   31..16  its size less 1     ranks from that on have no share of a loop
+//   31..16  its size less 1     ranks from the size on have no share of a loop
 //   15      1: a seen `run`     its members tell observers of their parts
 //   14..0   parts of a share    0 for a `run`
-// A `run` with parts: no region was announced yet.
+// A word with the kind of a `run` and with parts means: no region was announced yet.
 class announcement {
  public:
   static constexpr std::uint32_t most_parts = 0x7FFF;
@@ -99,7 +99,7 @@ class announcement {
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr bool is_none() const noexcept { return parts() != 0 && !is_loop(); }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
-  /// Each share is run by its member unless that is late; else every member is needed.
+  /// In a loop another thread may run the share of a late member. In a `run` every member is needed.
   constexpr bool is_loop() const noexcept { return (phase() & 1u) != 0; }
   constexpr std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
@@ -115,7 +115,6 @@ class announcement {
   std::uint64_t word_;
 };
 
-/// What lies beside the word on its line.
 struct announced_region {
   std::uint32_t region = 0;
   std::uint32_t barrier_phase = 0;
@@ -126,8 +125,8 @@ struct announced_region {
 static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
               "the word, the region and its job share a cache line");
 
-/// What a worker is to do: the region of its line, and which part of a share if that is a loop. Valid until the
-/// worker has reported, or finished the part.
+/// What a worker is to do: the region of its line, and in a loop the part of the share. Valid until the worker has
+/// reported, or finished the part.
 struct assignment {
   announced_region* line = nullptr;
   announcement announced{};
@@ -143,12 +142,12 @@ class share_board {
 
   explicit share_board(std::size_t members) : shares_(members) {}
 
-  /// The word of a share. To be read before the announcement that it is claimed by.
+  /// The word of a share. Read it before the announcement that the claim uses.
   std::uint64_t look(std::size_t rank) const noexcept {
     return shares_[rank].value.word.load(detail::memory_order_acquire);  // 1
   }
-  /// Claims the next part of a share, after look() and the announcement of a loop that has this rank: `part` is its
-  /// number. `changed`: another thread has claimed meanwhile; look again.
+  /// Claims the next part of a share; `part` gets its number. Call look() first, then read the announcement of a loop
+  /// that has this rank. `changed`: another thread has claimed meanwhile; look again.
   outcome try_claim(std::size_t rank, std::uint64_t seen, announcement of,
                     std::uint32_t& part) noexcept {
     const bool is_first = phase_of(seen) != of.phase();
@@ -163,7 +162,7 @@ class share_board {
     return outcome::claimed;
   }
 
-  /// Of the `count` that finish with a share, true for the last one: it must report the share.
+  /// `count` threads finish with a share. True for the last of them: it must report the share.
   bool finish(std::size_t rank, std::uint32_t count) noexcept {
     if (count == 1) return true;
     share& at = shares_[rank].value;
@@ -177,7 +176,7 @@ class share_board {
   static constexpr std::uint64_t all_claimed(std::uint32_t phase) noexcept {
     return word_of(phase, 0);
   }
-  /// As if all parts of the share had been claimed in `phase`.
+  /// Sets the share as if all its parts had been claimed in `phase`.
   void reset(std::size_t rank, std::uint32_t phase) noexcept {
     shares_[rank].value.word.store(all_claimed(phase), detail::memory_order_relaxed);  // 6
     shares_[rank].value.finished.store(0, detail::memory_order_relaxed);               // 5

@@ -2,20 +2,20 @@
 // src/region/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: region)
 //
 // Regions have numbers. A request names the region that it ends; a request that comes after the end of its region
-// does nothing to the next one. For users: member::request_stop, team::request_stop.
+// has no effect on the next one. For users: member::request_stop, team::request_stop.
 //
 //   STOP-1  The word is the number of the last region that was stopped. It only moves forward (differences
 //           modulo 2^32), so that a late request cannot take back one for a later region.
-//   STOP-2  A thread that waits in a region looks at the word after it has announced itself. Every mark on which a
-//           thread may sleep is in the list: a request notifies all of them after its change.
+//   STOP-2  A thread that waits in a region announces itself as a sleeper, and then looks at the word. The list holds
+//           every mark on which a thread may sleep: a request changes the word, and then notifies all of them.
 //   STOP-3  keep_near(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
 //           meaning for requests that are late by less than 2^31 regions.
-//   STOP-4  Of several exceptions the caller gets the one with the lowest position: a member's rank, or in a loop the
-//           share and its part. Any thread of the region may note one; the reports order that before the region's end.
-//   STOP-5  In builds that diagnose misuse: returned_ is the last region from which a member has returned. It says that
-//           a look is worth it, no more. Under the lock each member notes the region that it has returned from.
-//   STOP-6  The source of a region that its caller runs alone has that region's number as its word from the beginning: a
-//           look that finds it there goes on to the lone_region. Looks at other regions cost nothing more for that.
+//   STOP-4  If several exceptions are thrown, the caller gets the one with the lowest position: the member's rank, or
+//           in a loop the share and its part. Any thread of the region may note one; its report orders that.
+//   STOP-5  In builds that diagnose misuse: returned_ is the last region from which a member has returned. It is only a
+//           hint that a look is worth it. Under the lock each member notes the region that it has returned from.
+//   STOP-6  In the source of a region that its caller runs alone, the word is that region's number from the beginning.
+//           A look that finds it asks the lone_region whether it was stopped. For other regions a look costs no more.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -27,7 +27,7 @@
 //   6  returned.store      relaxed  -      a hint: what it leads to is read under a lock
 //   7  returned.load       relaxed  -      as 6
 //
-// Cost   to look: one load of a line that is written when a region is stopped, which is rare.
+// Cost   to look: one load of a line that is written only when a region is stopped.
 #ifndef LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
 #define LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
 
@@ -52,11 +52,11 @@ namespace detail {
 
 class lone_region;
 
-/// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
-/// kind is final: it adds itself last, and removes itself before it does anything else at its end.
+/// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A derived class is
+/// final: it adds itself as the last step of its constructor, and removes itself as the first step of its destructor.
 class stoppable : public list_node<stoppable> {
  public:
-  /// To be called after the change that lets the sleepers go.
+  /// Called after the change that releases the sleepers.
   virtual void notify_all_sleepers() = 0;
 
  protected:
@@ -67,7 +67,7 @@ class stoppable : public list_node<stoppable> {
 class stop_source {
  public:
   stop_source() = default;
-  /// Of a region that its caller runs alone, number 1: STOP-6.
+  /// For region number 1, which its caller runs alone: STOP-6.
   explicit stop_source(lone_region& of) noexcept : word_{1}, alone_(&of) {}
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
@@ -87,9 +87,9 @@ class stop_source {
   /// Stops the region, or does nothing if it is over. Any thread may call it.
   void request(std::uint32_t region);
 
-  /// STOP-5: a member has returned, which notes it in `by`. Whoever may wait for it is notified after that.
+  /// STOP-5: a member has returned, and notes it in `by`. Then every thread that may wait for it is notified.
   void note_return(std::uint32_t region, std::uint32_t& by) noexcept;
-  /// Whether the member that notes it in `by` has returned. Then what it did before is seen.
+  /// Whether the member that notes it in `by` has returned. If so, the caller sees what it did before.
   bool has_returned(std::uint32_t region, const std::uint32_t& by) const noexcept;
   /// Whether a member may have returned.
   bool has_seen_return(std::uint32_t region) const noexcept {
@@ -108,12 +108,12 @@ class stop_source {
     return word_.load(memory_order_relaxed) == region && means_stopped();  // 5
   }
 
-  /// For members: changes to a region's number when that is stopped, where means_stopped().
+  /// For members: it becomes a region's number when that region is stopped, if means_stopped().
   const wait_word& word() const noexcept { return word_; }
-  /// Whether the word means what it says: STOP-6.
+  /// Whether a word that equals the region means that it was stopped: STOP-6.
   bool means_stopped() const noexcept { return alone_ == nullptr || is_alone_stopped(); }
 
-  /// Whether region_stopped ends here: ALONE-4 of turns.hpp.
+  /// Whether region_stopped must not pass beyond this region: ALONE-4 of turns.hpp.
   bool has_own_stop(std::uint32_t region) const noexcept;
 
  private:
@@ -126,7 +126,7 @@ class stop_source {
   lone_region* const alone_ = nullptr;
 };
 
-/// Of the exceptions of a region, the one that its caller gets.
+/// Keeps the one exception of a region that its caller gets.
 class first_error {
  public:
   static constexpr std::uint64_t position_of(std::size_t rank, std::uint32_t part) noexcept {
@@ -135,7 +135,7 @@ class first_error {
 
   /// Keeps the exception that is being handled.
   void note(std::uint64_t position);
-  /// Throws what was noted, if anything was. When the region is over.
+  /// Throws the exception that was noted, if any. Requires: the region is over.
   void rethrow();
 
   /// In a child process: a thread that held the lock is not there.
@@ -154,7 +154,7 @@ class first_error {
       "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
       "a region, which then cannot end; return from the function instead");
 }
-/// For a worker that has called fork() in a region, and returned from there in the child.
+/// For a worker that has called fork() in a region and returns from its part in the child.
 [[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
   end_program(
       "lockstep::team: fork() was called inside a region by a member other than 0; in the "
@@ -169,7 +169,7 @@ LOCKSTEP_NOINLINE inline void note_failure(stop_source& stop, std::uint32_t regi
 }
 
 /// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
-/// Nothing is put into memory for that before it is thrown: worker and caller are waited for.
+/// Until one is thrown, nothing is stored for it: other threads wait for this one.
 template <class Part, class Argument>
 LOCKSTEP_ALWAYS_INLINE void call_guarded(stop_source& stop, std::uint32_t region,
                                          first_error& errors, std::uint64_t position, Part& part,

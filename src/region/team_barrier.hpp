@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/region/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: region)
 //
-// What a team's sync functions are made of: all members wait for all, and see a value of up to 16 bytes from each.
-// It is the barrier of ranked_phases.hpp for the members of a region: it takes their private state from outside,
+// The base of a team's sync functions: all members wait for all, and see a value of up to 16 bytes from each.
+// It is the barrier of ranked_phases.hpp for the members of a region: it takes their private state as an argument,
 // follows the region's size and number, and ends with the region (stop_source.hpp). A member on the
 // same CPU as the one it waits for moves to another.
 #ifndef LOCKSTEP_SRC_REGION_TEAM_BARRIER_HPP
@@ -36,8 +36,8 @@ struct stops_with_region {
   bool requested() const noexcept { return source.requested(region); }
 };
 
-/// The same of a member that waits for all others. Where one of them has returned in place of coming, a build that diagnoses
-/// misuse says so, and ends the program.
+/// The same for a member that waits for all others. If one of them has returned instead, a build that diagnoses misuse
+/// ends the program with a message.
 struct stops_while_all_may_come {
   stops_with_region stop;
   const member_state& self;
@@ -48,10 +48,10 @@ struct stops_while_all_may_come {
   }
 };
 
-/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits. A kind that
-/// may be called away from its wait has is_called(), with acquire order, and help(): it is not in its wait but in help()
-/// while is_called() is true. Whoever calls it changes what is_called() looks at, and then wakes the sleepers
-/// (notify_all_sleepers).
+/// What a participant usually does in a phase: it arrives by itself, and does nothing else until it waits. Another kind
+/// of arrival may be called away from its wait. It has is_called(), with acquire order, and help(): while is_called()
+/// is true, the participant leaves its wait and runs help(). The thread that calls it away changes what is_called()
+/// reads, and then wakes the sleepers (notify_all_sleepers).
 struct usual_arrival {
   using may_be_called = std::false_type;
   static constexpr bool arrives() noexcept { return true; }
@@ -62,9 +62,9 @@ struct usual_arrival {
   static void meanwhile() noexcept {}
 };
 
-/// The same by flags, with a value that is stored right before the phase, and read right after it: whatever lies between,
-/// the line may go to the other participant and has to come back. 3 ns there made a sum of two take 1.3 to 1.4 times as long
-/// as a barrier.
+/// The same by flags, with a value that is stored right before the phase, and read right after it. With any work in
+/// between, the line may go to the other participant and has to come back: 3 ns of work made a sum of two take 1.3 to
+/// 1.4 times as long as a barrier.
 struct arrival_with_value : usual_arrival {
   struct takes_value {
     phase_reached reached;
@@ -89,7 +89,7 @@ struct arrival_with_value : usual_arrival {
   }
 };
 
-/// For waits: interrupted where the region is stopped, or the participant is called away.
+/// For waits: interrupted when the region is stopped, or the participant is called away.
 template <class Arrival>
 struct interrupts_wait {
   stops_while_all_may_come stop;
@@ -98,19 +98,17 @@ struct interrupts_wait {
   bool requested() const noexcept { return stop.requested() || arrival.is_called(); }
 };
 
-// The barrier.
-//
 //   MEET-1  A value is written before its phase is published, and not again before all have read it: there are
-//           two cells for it, used in turn, and nobody is two phases ahead of anybody (RANKED-1).
-//   MEET-2  The combined value of the last to arrive is read by all before anybody can arrive again.
-//   MEET-3  A member that was released by a stop, and arrives all the same, is not counted and writes nothing: others
-//           may still read what it wrote before.
+//           two cells for it, used in turn, and no member is two phases ahead of another (RANKED-1).
+//   MEET-2  All read the combined value of the last to arrive before any member can arrive again.
+//   MEET-3  A member that was released by a stop, and still arrives, is not counted and writes nothing: others may
+//           still read what it wrote before.
 //   MEET-4  With the tree, combine() runs once, on the last to arrive; else on every member, with the same values.
-//   MEET-5  A participant that has come may leave its arrival to another (arrive_for), and waits for it as all
+//   MEET-5  A participant that has come may let another arrive for it (arrive_for). It waits for that arrival as all
 //           others do.
-//   MEET-6  A participant that has arrived may do something else while it waits (help). It goes on only after it has seen
-//           that the phase is over, or the region is stopped, as all others do.
-//   MEET-7  Who waits for rank 0's finish() sees what that did: it comes before the arrival of rank 0.
+//   MEET-6  A participant that has arrived may do something else while it waits (help). It goes on only after it has
+//           seen that the phase is over, or the region is stopped, as all others do.
+//   MEET-7  Members that have waited for rank 0 see what its finish() did: rank 0 calls it before it arrives.
 //
 // Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
@@ -120,7 +118,7 @@ class team_barrier final : public stoppable {
   static constexpr std::size_t usual_most_flags = 8;
 
   /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
-  /// `separates_cpus`: members part, see above.
+  /// `separates_cpus`: a member moves away from the CPU of one that it waits for.
   /// `groups`: of `most` ranks, or none (rank_groups.hpp).
   team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
                std::size_t most_flags = usual_most_flags, bool separates_cpus = false,
@@ -136,15 +134,15 @@ class team_barrier final : public stoppable {
 
   wait_policy policy() const noexcept { return phases_.policy(); }
   stop_source& stop() const noexcept { return stop_; }
-  /// Of the members of a team, for their other waits, too: one that never waits in one kind of them says nothing there.
+  /// Shared with the members' other waits: a member that never waits in one kind of wait gives no information there.
   cpu_separation& separation() noexcept { return separation_; }
 
-  /// Where the value of a participant that has arrived in this phase lies, or is to be put before.
+  /// The place of a value of this phase: the participant writes it before it arrives, others read it afterwards.
   cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
     return phases_.value_of(rank).of_phase[phase & 1u];
   }
 
-  /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
+  /// Blocks until all have arrived. False once the region is stopped: then no member waits any more.
   template <class Arrival>
   bool arrive_and_wait(member_state& self, Arrival& arrival) {
     const auto nothing = [](cell&) {};
@@ -156,9 +154,9 @@ class team_barrier final : public stoppable {
     return arrive_and_wait(self, usual);
   }
 
-  /// The same, and `out` gets what combine(out) makes of the values of all, which are at
-  /// value_of(rank, self.phase) then. Requires: each participant has put its own into
-  /// value_of(its rank, self.phase + 1) before the call.
+  /// The same, with values. When all have arrived, their values are at value_of(rank, self.phase), and `out` gets what
+  /// combine(out) makes of them. Requires: before the call each participant has put its own value into
+  /// value_of(its rank, self.phase + 1).
   template <class Combine>
   bool meet(member_state& self, cell& out, const Combine& combine) {
     usual_arrival usual;
@@ -179,8 +177,8 @@ class team_barrier final : public stoppable {
 
   /// Whether the participants of a phase of `size` meet by flags.
   bool has_flags(std::size_t size) const noexcept { return phases_.has_flags(size); }
-  /// By flags only. The participant of rank 0 calls finish() when all others have arrived, and arrives itself after it: so
-  /// what it has put into value_of(0, phase) there comes to the others with the end of the phase.
+  /// By flags only. Rank 0 calls finish() when all others have arrived, and arrives after it. So the others see what
+  /// finish() has put into value_of(0, phase) when the phase ends.
   template <class Finish>
   bool meet_at_first(member_state& self, const Finish& finish) {
     usual_arrival usual;
@@ -194,7 +192,7 @@ class team_barrier final : public stoppable {
     return goes_on(self);
   }
 
-  /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
+  /// Called by a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
   bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
     return phases_.has_arrived(rank, self.size(), {self.phase});
   }
@@ -204,7 +202,7 @@ class team_barrier final : public stoppable {
     while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
     return rank == self.size();
   }
-  /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
+  /// Called by a participant that is in a phase: arrives for another, which has come and waits for it.
   template <class Combine>
   void arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
     arrive(self, rank, combine);

@@ -57,7 +57,7 @@ LOCKSTEP_INLINE void caller_queue::take_right_back() {
   if (keeper_.load(memory_order_relaxed) == 0) return;  // 19
   keeper_.store(0, memory_order_relaxed);               // 20
   if (fence_heavy()) return;
-  // What the keeper has stored is seen some time later.
+  // Without a heavy fence: waits until the store of the keeper must have become visible.
   const std::uint64_t end = monotonic_nanoseconds() + 1000000;
   while (monotonic_nanoseconds() < end) yield_thread();
 }
@@ -118,7 +118,7 @@ LOCKSTEP_INLINE bool lone_region::is_stopped() const noexcept {
     if (at->owner != where_.owner || at->runs == nullptr) continue;
     if (at->boards != nullptr) {
       const std::uint32_t region =
-          nesting::number_of(*at);  // 0 once it is over, where values are combined
+          nesting::number_of(*at);  // 0 once the region is over, while its values are combined
       return region != 0 && of_.stop.requested(region);
     }
     outermost = at->runs;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
-// src/region/turns.hpp -- what a thread meets before a region, and regions that are run alone (layer: region)
+// src/region/turns.hpp -- what a thread does before a region, and regions that it runs alone (layer: region)
 //
 // Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
 //   #   access             order    pairs  why it suffices
 //   1   tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2   store              relaxed  -      in a child process: the only thread
+//   2   store              relaxed  -      in a child process: no other thread
 //   3   tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
-//   4   holder.store       relaxed  -      for a message only
+//   4   holder.store       relaxed  -      only for a message
 //   5   holder.load        relaxed  -      as 4
-//   6   said.exchange      relaxed  -      the first of several speaks
-//   7   shut.store         relaxed  -      a turn that begins at the same time is one of before
+//   6   said.exchange      relaxed  -      only one of several threads prints the message
+//   7   shut.store         relaxed  -      a turn that begins at the same time counts as earlier
 //   8   shut.load          relaxed  -      as 7
 //   9   ages.fetch_add     relaxed  -      as 1
-//   10  runs.load          relaxed  -      a thread inside the region asks, which is ordered after its begin
-//   11  lone.load          relaxed  -      a loop that begins at the same time is one of before
-//   12  lone.load          acquire  13     who finds its loop stopped sees what came before the request
+//   10  runs.load          relaxed  -      asked by a thread inside the region, hence after its begin
+//   11  lone.load          relaxed  -      a loop that begins at the same time counts as earlier
+//   12  lone.load          acquire  13     a loop that is stopped sees what came before the request
 //   13  lone.fetch_add     release  12     the other half
 //   14  lone.fetch_or      relaxed  -      as 11
 //   15  state.store        relaxed  -      of a region run alone, before the thread is marked as inside
-//   16  state.store        release  17     who finds it stopped sees what came before the request
+//   16  state.store        release  17     a thread that finds it stopped sees what came before the request
 //   17  state.load         acquire  16     the other half
 //   18  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 15 stored
 //   19  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
-//   20  keeper.store       relaxed  -      by who has the turn; the heavy fence, or the end of the turn, orders it
+//   20  keeper.store       relaxed  -      by the thread that has the turn; heavy fence, or end of turn, orders it
 //   21  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
 #define LOCKSTEP_SRC_REGION_TURNS_HPP
@@ -45,8 +45,8 @@ namespace detail {
 
 class stop_source;
 
-// A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well. All modules see the same list (this_thread.hpp).
+// A region and those around it form a list, across teams: a thread that comes back to a team through another team's
+// threads is found in it, too. All members of a region have the same list, in all modules (this_thread.hpp).
 namespace nesting {
 
 using region = nested_region;
@@ -62,13 +62,13 @@ inline std::uint32_t next_age() noexcept {
 /// The region the calling thread is in, if any.
 inline const region*& innermost() noexcept { return innermost_region(); }
 
-/// Whether a thread whose innermost region is `at` is in one of this owner.
+/// Whether a thread whose innermost region is `at` is in a region of this owner.
 inline bool is_inside(const void* owner, const region* at = innermost()) noexcept {
   while (at != nullptr && at->owner != owner) at = at->outer;
   return at != nullptr;
 }
 
-/// 0 for what marks a hook: it is in no region.
+/// The number of a region. 0 for the mark of a hook, which is in no region.
 inline std::uint32_t number_of(const region& of) noexcept {
   return of.runs != nullptr ? of.runs->load(memory_order_relaxed) : 0;  // 10
 }
@@ -79,14 +79,14 @@ inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
   return at != nullptr && number_of(*at) == number;
 }
 
-/// Whether the calling thread is in this region itself, and not as a guest, which has a copy of it.
+/// Whether the calling thread is in exactly this region. A guest is not: it has a copy.
 inline bool contains(const region& what) noexcept {
   const region* at = innermost();
   while (at != nullptr && at != &what) at = at->outer;
   return at != nullptr;
 }
 
-/// Whether it may wait for its turn with a team: TURN-4.
+/// Whether the calling thread may wait for its turn with a team of this age: TURN-4.
 inline bool may_wait_for(std::uint32_t age, const region* at = innermost()) noexcept {
   for (; at != nullptr; at = at->outer) {
     if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
@@ -98,7 +98,7 @@ inline bool may_wait_for(std::uint32_t age, const region* at = innermost()) noex
 class inside {
  public:
   explicit inside(const region& where) noexcept : inside(where, innermost()) {}
-  /// The same for a caller that knows the place.
+  /// The same for a caller that has looked up innermost() already.
   inside(const region& where, const region*& innermost) noexcept
       : innermost_(innermost), before_(innermost) {
     innermost_ = &where;
@@ -118,16 +118,16 @@ class inside {
 //
 //   TURN-1  Turns are given in the order of the calls of take_turn().
 //   TURN-2  What a thread does in its turn happens before the next one's take_turn() returns.
-//   TURN-3  In debug builds the first caller that has waited for long says so, once for each queue, and waits on.
-//   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than all whose regions
-//           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called
-//           from each other, never wait in a circle.
-//   TURN-5  After shut() no turn begins. Threads that come wait for ever; so do those in the queue, and those that would
-//           run alone because they may not wait.
-//   TURN-6  The thread that had the first turn keeps the next ones once it has had many in a row: it takes no number until
-//           another thread has come. That one takes the right back, with the heavy fence of process_fence.hpp, and waits
-//           for the end of the turn that was kept. Nobody else ever writes `kept`: the first thread may do so in vain
-//           while another has a turn. In builds that name the holder nobody keeps.
+//   TURN-3  In debug builds the first caller that has waited long prints a message, once for each queue, and waits on.
+//   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than the teams of all
+//           regions that the thread is in. Otherwise it takes a turn only if it gets one at once, or else runs alone.
+//           So regions of several teams that call each other never wait in a circle.
+//   TURN-5  After shut() no turn begins. Threads that come wait for ever. So do those in the queue, and those that
+//           would run alone because they may not wait.
+//   TURN-6  The thread that had the first turn keeps the next ones once it has had many in a row: it takes no number
+//           until another thread comes. That one takes the right back, with the heavy fence of process_fence.hpp, and
+//           waits for the end of the turn that was kept. Only the first thread ever writes `kept`, perhaps in vain
+//           while another thread has a turn. Builds that name the holder do not keep turns.
 //
 //     the first thread                  another, whose number is served
 //     kept = 1                          keeper = nobody
@@ -146,10 +146,10 @@ class caller_queue {
     label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
-  /// After so many turns without an RMW, which takes 4 ns, the right may be taken back for 10 us.
+  /// So many turns without an RMW, which takes 4 ns, pay for the 10 us that taking the right back may cost.
   static constexpr std::uint32_t usual_row = 4096;
 
-  /// `patience`: where misuse is diagnosed, a wait for the turn that is longer than this is reported, once. `row`: TURN-6.
+  /// `patience`: a build that diagnoses misuse reports the first wait for a turn that is longer. `row`: TURN-6.
   caller_queue(wait_policy policy, const label& whose,
                std::chrono::milliseconds patience = std::chrono::seconds(10),
                std::uint32_t row = usual_row) noexcept
@@ -163,8 +163,8 @@ class caller_queue {
   LOCKSTEP_ALWAYS_INLINE void take_turn() {
     if (LOCKSTEP_UNLIKELY(!take_kept())) take_number();
   }
-  /// The same for a region of a team: `age` and `owner` are those of its regions; the owner is not looked at. False if the
-  /// thread has none: it is inside a region of this team already, or may not wait (TURN-4) and cannot have a turn at once.
+  /// The same for a region of a team whose regions have this `age` and `owner`; the owner is only compared. False if
+  /// the thread gets no turn: it is inside a region of this team, or may not wait (TURN-4) and finds the team in use.
   LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner,
                                             const nesting::region* innermost) {
     if (nesting::is_inside(owner, innermost)) return false;
@@ -175,14 +175,14 @@ class caller_queue {
     take_turn();
     return true;
   }
-  /// Takes a turn if it can be had at once.
+  /// Takes a turn only if it need not wait.
   bool try_take_turn() noexcept { return !is_shut() && try_take(); }
   LOCKSTEP_ALWAYS_INLINE void end_turn() {
     if (LOCKSTEP_UNLIKELY(is_numbered_)) return end_numbered();
     kept().publish(0);
   }
 
-  /// TURN-5. Takes the last turn, if it can be had at once: else a thread has one now, and may never end it.
+  /// TURN-5. Takes the last turn if it need not wait. False: another thread has a turn, and may never end it.
   bool shut() noexcept {
     shut_.store(1, memory_order_relaxed);  // 7
     const bool is_mine = try_take();
@@ -191,12 +191,12 @@ class caller_queue {
   }
   bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 8
 
-  /// In a child process: as new, but for the calling thread's turn if it has one.
+  /// In a child process: resets the queue, but keeps the calling thread's turn if it has one.
   void forget_others(bool has_turn) noexcept;
 
   const label& whose() const noexcept { return whose_; }
 
-  /// For tests: whether the caller's turn is one that it kept, and whether a thread keeps the next ones (TURN-6).
+  /// For tests: whether the caller's turn has no number, and whether a thread keeps the next turns (TURN-6).
   bool is_kept() const noexcept { return !is_numbered_; }
   bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 19
 
@@ -218,7 +218,7 @@ class caller_queue {
     void describe(wait_subject& to) const noexcept { to.kind = wait_kind::turn_with_team; }
   };
 
-  /// TURN-6: the turn of the keeper, if that is the calling thread.
+  /// TURN-6: the keeper takes its turn. False for any other thread.
   LOCKSTEP_ALWAYS_INLINE bool take_kept() {
     const std::uint64_t me = number_of_this_thread();
     if (LOCKSTEP_UNLIKELY(keeper_.load(memory_order_relaxed) != me)) return false;  // 19
@@ -230,21 +230,21 @@ class caller_queue {
   }
   void take_number();
   bool try_take();
-  /// By the thread whose number is served: nobody keeps turns from now on. One that was kept before may go on.
+  /// By the thread whose number is served: from now on no thread keeps turns. A turn that was kept may still go on.
   void take_right_back();
   void begin_numbered() noexcept;
   void end_numbered();
 
-  /// The number that is served, and whether a turn without a number goes on: to whoever sleeps on the mark.
+  /// The number that is served, and whether a turn without a number goes on. Both notify those that sleep on the mark.
   published_word<std::uint32_t> serving() noexcept { return {serving_, mark_, policy_, payer_}; }
   published_word<std::uint32_t> kept() noexcept { return {kept_, mark_, policy_, payer_}; }
 
-  /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
+  /// The thread's number for a message, looked up once: a system call. After fork() the child shows its parent's.
   static std::uint64_t shown_number() noexcept;
-  /// Waits for the turn for a while; then says that it takes long, unless another has.
+  /// Waits for the turn for a while. Then prints that it takes long, unless another thread has.
   void wait_and_say(std::uint32_t number, wait_history& history);
 
-  // Callers write these lines, members do not need them.
+  // Callers write these lines; members do not need them.
   line_gap before_;
   atomic<std::uint64_t> keeper_{0};  ///< a thread's number, or 0
   wait_word kept_{0};
@@ -259,7 +259,7 @@ class caller_queue {
   wait_word said_{0};
   const label whose_;
   const std::chrono::milliseconds patience_;
-  // TURN-6, of who has the turn.
+  // For TURN-6; only the thread that has the turn uses them.
   const std::uint32_t row_;
   std::uint32_t in_a_row_ = 0;  ///< turns of the first thread, with numbers
   std::uint64_t first_ = 0;     ///< its number
@@ -267,7 +267,6 @@ class caller_queue {
   line_gap after_;
 };
 
-/// Says that a turn has begun already.
 struct has_begun_t {};
 
 /// A turn of the calling thread while this object lives.
@@ -282,33 +281,33 @@ class caller_turn {
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;
 
-  /// The turn goes on after this object: another one is to take it over.
+  /// The turn goes on after this object, for another one that takes it over.
   void keep() noexcept { of_ = nullptr; }
 
  private:
   caller_queue* of_;
 };
 
-// The part of a team that outlives it, and the owner of the other.
+// The part of a team that outlives it, and owns the other.
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
-// go on for ever. So a team is in two parts:
-//   the door  what a thread looks at before it has a turn, or runs a loop without one (lone_loops.hpp). It lies in the
-//             team itself, and its end does nothing: at the end of the program its words are still there, and say that
-//             it is shut.
-//   the core  what members use, on the heap (team_core.hpp): destroyed with the team, or left while a region runs.
+// never end. So a team has two parts:
+//   the door  is read by a thread that has no turn yet, or runs a loop without one (lone_loops.hpp). It lies in the
+//             team itself, and no destructor touches it: at the end of the program its words still say that it is shut.
+//   the core  is used by members, and lies on the heap (team_core.hpp). It is destroyed with the team, or left there
+//             while a region runs.
 //
-//   DOOR-1  The destructor of a team shuts the door. No region and no loop begins any more: who comes then, or is queued,
-//           waits for ever (TURN-5). Loops that need no turn are sent to the queue.
-//   DOOR-2  It destroys the core only if it could have the last turn at once: then no thread is in a region. A loop without
-//           a turn uses nothing of the core.
+//   DOOR-1  The destructor of a team shuts the door. After that no region and no loop begins: a thread that comes, or
+//           is in the queue, waits for ever (TURN-5). Loops that need no turn are sent to the queue.
+//   DOOR-2  The destructor destroys the core only if it gets the last turn without a wait: then no thread is in a
+//           region. A loop without a turn uses nothing of the core.
 //
 //   bits of `lone`  for loops without a turn                              changed by
-//   31..1           how often what runs was stopped from outside           stop_lone_loops()
-//   0               closed: they are to ask for a turn, which says why     the end of the team; an external_team that has
-//                                                                          lost its threads
+//   31..1           how often such loops were stopped from outside        stop_lone_loops()
+//   0               closed: loops must ask for a turn, which says why     the end of the team; an external_team that
+//                                                                         has lost its threads
 //
-// Cost   one load more to the core, of a line that nobody writes.
+// Cost   one more load to reach the core, of a line that no thread writes.
 class team_door {
  public:
   team_door(wait_policy policy, const char* kind, const char* name)
@@ -320,7 +319,7 @@ class team_door {
   caller_queue& callers() noexcept { return callers_; }
   bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
 
-  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
+  /// For hints: never 0. Different for teams that live at the same time, unless 2^24 teams were made in between.
   std::uint32_t number() const noexcept {
     const std::uint32_t low = age_ & 0xFFFFFFu;
     return low != 0 ? low : 1;
@@ -329,7 +328,7 @@ class team_door {
   /// What a loop without a turn reads before it begins.
   std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 11
   static constexpr bool is_closed(std::uint32_t look) noexcept { return (look & 1u) != 0; }
-  /// Whether it was stopped since.
+  /// Whether loops were stopped since that look.
   bool may_stop_alone(std::uint32_t look) const noexcept {
     return (lone_.load(memory_order_relaxed) ^ look) > 1;  // 11
   }
@@ -339,7 +338,7 @@ class team_door {
   void stop_lone_loops() noexcept { lone_.fetch_add(2, memory_order_release); }     // 13
   void close_to_lone_loops() noexcept { lone_.fetch_or(1, memory_order_relaxed); }  // 14
 
-  /// For the destructor of the team, which may be called inside a region of it. False where the core has to stay.
+  /// For the destructor of the team, which may run inside a region of the team. False where the core must stay.
   bool shut(bool is_inside) noexcept {
     close_to_lone_loops();
     const bool has_turn = callers_.shut();
@@ -366,36 +365,36 @@ static_assert(std::is_trivially_destructible<caller_queue>::value ||
 
 // A region or a loop that its caller runs alone.
 //
-// A loop that needs nobody else (lone_loops.hpp), and the region or loop of a thread that has no turn with the team
-// (take_turn_for() of turns.hpp): it is in a region of the team already, or may not wait for one.
+// Either a loop that needs no other member (lone_loops.hpp), or the region or loop of a thread that gets no turn with
+// the team (take_turn_for()): it is in a region of the team already, or may not wait for one.
 //
-//   ALONE-1  Meanwhile the thread counts as inside a region of the team: what it calls of the team runs alone as well.
-//   ALONE-2  It is stopped by itself, and together with each region of the team that the thread is in. One that is in no
-//            other is stopped, too, by a request of a thread that is in no region of the team (turns.hpp).
-//   ALONE-3  request_stop() of the team, by a thread that is in regions of it, is for the outermost of them. So it stops
-//            all of them. In a child process, after a fork() in a region, that is done for the thread that forked.
-//   ALONE-4  region_stopped passes through a region that is stopped with the one around it, and ends at that one.
+//   ALONE-1  Meanwhile the thread counts as inside a region of the team: what it calls on the team runs alone as well.
+//   ALONE-2  A lone region is stopped by itself, and with each region of the team that the thread is in. If the thread
+//            is in no other, a request of a thread that is in no region of the team stops it, too.
+//   ALONE-3  request_stop() of the team, by a thread that is in regions of it, stops the outermost of them, and so all
+//            of them. In a child process, after a fork() in a region, this is done for the thread that forked.
+//   ALONE-4  region_stopped passes through a region that was stopped with the one around it, and ends at the outer one.
 //
 //   words of the state  meaning
 //   0                   the number of the region: 1
 //   1                   how it was ended: 0 not, 1 stopped, 2 the team was destroyed in it
-//   2                   what the door said when it began
+//   2                   what look_alone() of the door returned when it began
 //
 // Cost   to begin and to end: 1 ns. A look at whether one inside others is stopped: about 3 ns.
-/// The team whose region it is.
+/// The team that a lone region belongs to.
 struct lone_team {
   const void* owner;        ///< of its regions
   const stop_source& stop;  ///< of those that are not alone
   const team_door& door;
 };
 
-/// For a team that was destroyed in a region of its own.
+/// For a team that was destroyed in one of its own regions.
 [[noreturn]] void fail_destroyed_inside(const char* kind) noexcept;
 
-/// The calling thread runs a region alone while this object lives, and a nesting::inside of it.
+/// While this object and a nesting::inside of it live, the calling thread runs a region alone.
 class lone_region {
  public:
-  /// `outer`: the region that the thread is in. `look`: at the door, before.
+  /// `outer`: the region that the thread is in. `look`: the look at the door before.
   lone_region(const lone_team& of, const nesting::region* outer, std::uint32_t look) noexcept
       : of_(of), where_{of.owner, of.door.age(), nullptr, state_, outer} {
     state_[number].store(1, memory_order_relaxed);    // 15
@@ -406,15 +405,14 @@ class lone_region {
   lone_region& operator=(const lone_region&) = delete;
 
   const nesting::region& where() const noexcept { return where_; }
-  /// ALONE-2; what came before the request is seen.
+  /// ALONE-2. If so, the caller sees what came before the request.
   bool is_stopped() const noexcept;
-  /// The same, and not because the region around it is.
+  /// The same, but not where only the region around it is stopped.
   bool has_own_stop() const noexcept;
-  /// By itself, or by a request of the team in it.
+  /// Whether it was ended by itself, or by a request inside it to the team.
   bool is_ended() const noexcept {
     return state_[ended].load(memory_order_relaxed) != 0;  // 18
   }
-  /// Stops this one.
   void request_stop() noexcept { state_[ended].store(stopped, memory_order_release); }  // 16
   /// At its end: CORE-6 of team_core.hpp.
   void check_team() const noexcept {
@@ -425,7 +423,7 @@ class lone_region {
 
   /// ALONE-3. False if the calling thread is in no region of the team, or the outermost has members.
   static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
-  /// The same because the team is destroyed: by mistake, if the region ends; or by exit() (CORE-6).
+  /// The same, because the team is destroyed: by exit(), or, if the region still ends, by mistake (CORE-6).
   static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }
 
  private:

@@ -59,8 +59,8 @@ class job {
                   "lockstep::member& (by reference, it is not copied), nor as f()");
     assign<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
   }
-  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy
-  /// of it from itself.
+  /// For code that is compiled once: call(closure, argument), with a copy of the closure. Requires: a copy of the
+  /// closure cannot be told from the original.
   template <class Argument, class Closure>
   void carry(const Closure& closure) noexcept {
     static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
@@ -118,7 +118,7 @@ class job {
   alignas(void*) unsigned char closure_[closure_size];
 };
 
-/// The function of a region as what its members call. `f` lives until the region is over.
+/// The function of a region in the form that its members call. `f` lives until the region is over.
 template <class Function>
 job job_of(Function& f) noexcept {
   job made;

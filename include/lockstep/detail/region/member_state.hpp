@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/region/member_state.hpp -- what a member knows of itself and of its region (layer: region)
 //
-// One object for each member of a group, on lines of its own; only the member's thread uses it while a region runs,
-// but for the values that it hands to others. The boards of the group, the loops and the reductions take it; `member`
+// One object for each member of a group, on lines of its own. While a region runs, other threads read only the values
+// that the member hands to them. The boards of the group, the loops and the reductions take it as an argument; `member`
 // is the user's handle on it. Bodies: group.cpp.
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -31,8 +31,8 @@ namespace detail {
 class group;
 class stop_source;
 
-/// Leaves a region that was stopped. Built without exceptions it returns: the caller goes on with `false`, or with
-/// the value at hand.
+/// Leaves a region that was stopped, by an exception. Without exceptions it returns: the caller goes on with `false`,
+/// or with the value that it has.
 #if LOCKSTEP_HAS_EXCEPTIONS
 [[noreturn]] void leave_stopped_region();
 #else
@@ -48,8 +48,8 @@ struct cell_combine {
     if (call != nullptr) call(data, into);
   }
 };
-/// What became of a meeting with values: the region is stopped; each member makes the value of all from the cells of that
-/// phase; or the last to arrive has made it for all.
+/// The result of a meeting with values. Either the region is stopped, or each member combines the cells of that phase,
+/// or the last member to arrive has combined them for all.
 enum class meeting : unsigned char { stopped, by_cells, by_value };
 constexpr std::size_t most_met_by_cells = 8;
 
@@ -68,12 +68,12 @@ class member_state : public member_view {
   static constexpr std::size_t no_blocks = ~std::size_t{0};
 
   member_state() noexcept = default;
-  /// Of a member that is alone in its region, which is number 1 of `stop`.
+  /// For a member that is alone in its region, which has number 1 in `stop`.
   explicit member_state(stop_source& stop) noexcept;
   member_state(member_state&&) = default;
   member_state& operator=(member_state&&) = default;
 
-  /// Once, by the group that has it. (Tests of single boards have none.)
+  /// Called once, by the group that owns the state. (Tests of single boards have no group.)
   void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept;
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
@@ -98,7 +98,7 @@ class member_state : public member_view {
   bool may_stop() const noexcept {
     return stop_word_->load(memory_order_relaxed) == region_ && means_stopped();  // 2
   }
-  /// False once this member knows that the region is stopped, so that values of others may be gone.
+  /// False once this member knows that the region is stopped: then values of others may be gone.
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
   void request_stop() const;
 
@@ -111,7 +111,7 @@ class member_state : public member_view {
     }
     if (LOCKSTEP_UNLIKELY(observers() != 0)) member_comes(*this, kind, where, extent);
   }
-  /// Before the member arrives in the next phase: as the cells of that phase.
+  /// Called before the member arrives in the next phase, like writes to the cells of that phase.
   void tell_construct() noexcept {
     if (!diagnoses_misuse) return;
     told[next_phase() & 1u] = in_construct;
@@ -122,25 +122,25 @@ class member_state : public member_view {
   /// does, with one look for observers.
   bool sync(const char* kind = nullptr, call_site where = call_site::none());
 
-  /// A member's value in a phase: to be written before the member arrives in it, and read by others after they have met.
+  /// A member's value in a phase: written before the member arrives in it, and read by others after they have met.
   cell& value_of(std::size_t rank, std::uint32_t in_phase) noexcept {
     return reinterpret_cast<cell*>(values_ + rank * values_apart_)[in_phase & 1u];
   }
   cells_of_ranks values_of(std::uint32_t in_phase) const noexcept {
     return {values_ + (in_phase & 1u) * sizeof(cell), values_apart_};
   }
-  /// Blocks until all have arrived, each with its value. `values`, room for most_met_by_cells: by cells, those of all ranks;
-  /// by value, what `combine` has made. Requires: !is_alone().
+  /// Blocks until all have arrived, each with its value. `values`, room for most_met_by_cells: by cells, those of all
+  /// ranks; by value, what `combine` has made. Requires: !is_alone().
   meeting meet(cell mine, const cell_combine& combine, cell* values);
   /// Whether members meet by flags, so that their values travel with their arrivals.
   bool meets_by_flags() const noexcept;
-  /// By flags only. The member of rank 0 calls finish() when all others have arrived, and arrives itself after it: so
-  /// what it puts into value_of(0, phase) there comes to the others with the end of the phase.
+  /// By flags only. Rank 0 calls finish() when all others have arrived, and arrives after it. So the others see what
+  /// finish() has put into value_of(0, phase) when the phase ends.
   template <class Finish>
   bool meet_at_first(const Finish& finish) {
     return meet_at_first([](const void* of) { (*static_cast<const Finish*>(of))(); }, &finish);
   }
-  /// Before a value is kept for others: the end of the region destroys it.
+  /// Called before a value is kept for others. The end of the region destroys the value.
   static void note_kept_values(group& shared) noexcept;
 
   /// Steps that members publish, and wait for: progress_board. False once the region is stopped.
@@ -151,14 +151,14 @@ class member_state : public member_view {
   /// a block for each rank.
   void note_without_wait(std::size_t length = no_blocks) noexcept;
   void note_loop_by_rank(std::size_t length) noexcept;
-  /// Whether it has met the others since: then all that such constructs wrote is there.
+  /// Whether it has met the others since: then it sees all that such constructs wrote.
   bool has_waited() const noexcept { return last_without_wait != phase; }
-  /// In a construct that it has come to: a wait for all before that begins. False once the region is stopped.
+  /// In a construct that the member has come to: waits for all others first. False once the region is stopped.
   bool wait_before_construct();
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
-  /// While it waits for all others: ends the program with a message if one of them has returned in place of coming, so
-  /// that the wait cannot end (GROUP-4). Where the watchdog is on, that reports more, and ends what it is asked to end.
+  /// During a wait for all others: if one of them has returned instead, the wait cannot end (GROUP-4). Ends the program
+  /// with a message. If the watchdog is on, leaves that to the watchdog, which reports more.
   void check_returned() const noexcept;
   /// The same for a wait for one of them.
   template <class IsOver>
@@ -176,7 +176,7 @@ class member_state : public member_view {
   // For loops.
   bool has_construct = false;           ///< it has come to a shared construct in this region
   std::uint32_t construct = 0;          ///< if so, the number of the next one
-  std::uint32_t loops = 0;              ///< whose shares were claimed (share_board.hpp)
+  std::uint32_t loops = 0;              ///< loops whose shares were claimed (share_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
   /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.
@@ -196,7 +196,7 @@ class member_state : public member_view {
       0;  ///< the region that it has returned from, with its phase: GROUP-4
 
  private:
-  /// Where misuse is diagnosed: ends the program if the others cannot meet this member there, else notes the construct.
+  /// Where misuse is diagnosed: ends the program if the others cannot meet this member there. Else notes the construct.
   void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
   bool sync_unseen();
@@ -211,7 +211,7 @@ class member_state : public member_view {
   const wait_word* stop_word_ = nullptr;
   unsigned char* values_ = nullptr;  ///< the cells of rank 0
   std::size_t values_apart_ = 0;     ///< bytes from one rank's to the next's
-  // Where misuse is diagnosed; elsewhere nobody sets them: a region that runs alone makes a state each time.
+  // Set only where misuse is diagnosed: a region that runs alone makes a new state each time.
   std::uint64_t thread_;  ///< that entered the region; 0: not known
 
  public:
