@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/team/default_team.hpp -- what the first of all callers made (layer: team)
+// src/team/default_team.hpp -- an object that the first caller makes for all (layer: team)
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -16,7 +16,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Null if nobody has made one.
+/// Null if none was made yet.
 template <class Type>
 Type* made_so_far(const atomic<void*>& slot) {
   return static_cast<Type*>(slot.load(memory_order_acquire));  // 1

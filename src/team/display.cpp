@@ -10,7 +10,7 @@ namespace detail {
 
 namespace display_text {
 
-/// The lines on what the machine grants.
+/// The lines that show what the machine grants.
 LOCKSTEP_INLINE void append_machine(std::string& text, const granted_cpus& machine) {
   std::size_t cores = 0, packages = 0, nodes = 0, caches = 0, of_kind[3] = {};
   std::vector<unsigned> cpus;
@@ -56,7 +56,7 @@ LOCKSTEP_INLINE void append_reason(std::string& text, decided_by who, const char
   }
 }
 
-/// Whether a team does what only some can.
+/// Whether a team does something that only some teams can.
 LOCKSTEP_INLINE void append_ability(std::string& text, const char* what, bool does, bool could,
                                     decided_by who, const char* variable, const char* cannot,
                                     const char* how) {

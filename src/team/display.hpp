@@ -18,7 +18,7 @@ namespace detail {
 
 /// What a machine grants to a process.
 struct granted_cpus {
-  std::size_t usable;  ///< at once: affinity cut by the quota
+  std::size_t usable;  ///< CPUs at once: the affinity, limited by the quota
   double quota;        ///< in CPUs; negative: none
   cpu_topology cpus;   ///< those of the affinity; empty if unknown
 };
@@ -27,7 +27,7 @@ struct granted_cpus {
 std::string describe(const resolved_team& made, const environment& variables,
                      const granted_cpus& machine, const build_information& build);
 
-/// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
+/// Prints the description of the first team to stderr, if LOCKSTEP_DISPLAY_ENV asks for it.
 void display_first_team(const resolved_team& made);
 
 }  // namespace detail

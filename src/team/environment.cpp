@@ -58,8 +58,8 @@ LOCKSTEP_INLINE std::string text_of(const binding& where) {
   return text;
 }
 
-// Each parse() takes a word in small letters; it returns false, and leaves `result` as it was, if that is no value of its
-// kind.
+// Each parse() takes a word in small letters. If the word is no value of its kind, it returns false and leaves `result`
+// as it was.
 
 LOCKSTEP_INLINE bool parse(const std::string& word, std::size_t& result) {
   const char* at = word.c_str();

@@ -14,14 +14,13 @@
 //                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
 //                          thread keeps so many records, in place of 256K
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
-// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
-// only shown.
+// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY belong to watchdog.hpp: they also work in programs without a team. They are only
+// shown here.
 //
-// Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
-// is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment. A program with more rights than its caller (set-user-ID, capabilities of its file) takes
-// nothing from the environment, and says so.
-// Reading is pure but for of_process(): it is given the function that looks a variable up.
+// Capital or small letters; blanks around a value are allowed; an empty value counts as unset. Any other value is
+// ignored, and reported once on stderr with the variable's name. The program's own options beat the environment. A
+// program with more rights than its caller (set-user-ID, capabilities of its file) ignores the environment, and reports
+// what is set. Reading is pure, except of_process(): the caller passes the function that looks a variable up.
 #ifndef LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP
 #define LOCKSTEP_SRC_TEAM_ENVIRONMENT_HPP
 
@@ -43,12 +42,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// In quotes, fit for one line of a message: cut, and without control characters.
+/// In quotes, for one line of a message: shortened, and without control characters.
 std::string quoted_text(const char* of);
 
 namespace environment_text {
 
-/// As LOCKSTEP_WAIT_POLICY and LOCKSTEP_PROC_BIND would name it; "none" for a binding that is unset.
+/// The value in the words of LOCKSTEP_WAIT_POLICY and LOCKSTEP_PROC_BIND; "none" for a binding that is unset.
 std::string text_of(wait_policy policy);
 std::string text_of(const binding& where);
 
@@ -60,7 +59,7 @@ std::string plain_word(const char* value);
 /// One variable as it was found.
 struct environment_entry {
   const char* name;
-  const char* expected;  ///< what a message says that it must be
+  const char* expected;  ///< for messages: the values that are allowed
   bool is_set;           ///< to a value that counts
   std::string given;     ///< in quotes; empty if the variable does not exist or is blank
 
@@ -68,7 +67,7 @@ struct environment_entry {
 };
 template <class Value>
 struct environment_variable : environment_entry {
-  Value value;  ///< as it is by default unless is_set
+  Value value;  ///< the default unless is_set
 
   environment_variable(const char* its_name, const char* it_must_be, Value by_default)
       : environment_entry{its_name, it_must_be, false, {}}, value(std::move(by_default)) {}
@@ -80,13 +79,13 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, cpu_separation, ledger, display;
   environment_variable<std::string> trace;
-  std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
+  std::size_t trace_records = std::size_t{1} << 18;  ///< the default of trace_options
   environment_entry watchdog, delay;
   std::string ledger_file;  ///< of the process: from the root on; empty: stderr
   bool is_obeyed = true;    ///< false: has_rights_of_others()
 
   /// look_up(name) returns the value or null, as std::getenv does.
-  /// Not obeyed: nothing counts, and what is set is told.
+  /// `is_obeyed` false: no variable has an effect, and those that are set are reported.
   template <class Lookup>
   static environment read(const Lookup& look_up, bool obeyed = true) {
     return environment([](const void* with,
@@ -94,12 +93,12 @@ struct environment {
                        &look_up, obeyed);
   }
 
-  /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
-  /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
-  /// told, and has not been by others (trace/debug_aids.cpp).
+  /// A line for each variable, in a fixed order: `before`, then "NAME='value'" and the reason if it is ignored, or
+  /// "NAME not set" and whether the program supports it. On request only those that are ignored, and not yet reported
+  /// elsewhere (trace/debug_aids.cpp).
   void describe(std::string& text, const char* before, bool only_ignored) const;
 
-  /// The environment as it was when the process first asked, which is when it hears the complaints.
+  /// The environment at the first call in the process. That call also prints the complaints.
   static const environment& of_process();
   /// Where the ledger of a team goes when the team ends.
   ledger_output ledger_goes_to() const noexcept {

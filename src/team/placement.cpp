@@ -12,8 +12,8 @@ namespace detail {
 
 namespace placement {
 
-/// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`: the more groups
-/// a number parts the CPUs into, the narrower it is. Where they are as many, package, node, cache.
+/// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`. A number is
+/// narrower if it divides the CPUs into more groups. Equal numbers of groups: package, node, cache.
 LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
   struct level {
     unsigned cpu_place::* number;
@@ -38,13 +38,13 @@ LOCKSTEP_INLINE bool is_before_by_place(const cpu_place& a, const cpu_place& b) 
   return std::tie(a.kind, a.package, a.node, a.cache, a.core, a.sibling) <
          std::tie(b.kind, b.package, b.node, b.cache, b.core, b.sibling);
 }
-/// PLACEMENT-1, PLACEMENT-2 of spread and cores: which CPU gets a member first.
+/// PLACEMENT-1 and PLACEMENT-2 for spread and cores: which CPU gets a member first.
 LOCKSTEP_INLINE bool is_before_by_core(const cpu_place& a, const cpu_place& b) noexcept {
   return a.sibling != b.sibling ? a.sibling < b.sibling : is_before_by_place(a, b);
 }
 
-/// `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the caches, and
-/// the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
+/// `count` of `size` places, which are sorted by the place: packages in turns, in each the nodes, in each the caches,
+/// and the cores of a cache evenly. `level`: 0 for packages. Requires count <= size.
 LOCKSTEP_INLINE std::vector<unsigned> deal(const cpu_place* places, std::size_t size,
                                            std::size_t count, unsigned level) {
   static unsigned cpu_place::* const numbers[] = {&cpu_place::package, &cpu_place::node,
@@ -101,7 +101,7 @@ LOCKSTEP_INLINE const cpu_place* place_of(const cpu_topology& usable, unsigned c
   }
   return nullptr;
 }
-/// Those CPUs of a list that are usable, or those that are not.
+/// The CPUs of a list that are usable, or those that are not.
 LOCKSTEP_INLINE std::vector<unsigned> select(const cpu_topology& usable,
                                              const std::vector<unsigned>& list, bool are_usable) {
   std::vector<unsigned> result;
@@ -129,7 +129,7 @@ LOCKSTEP_INLINE std::vector<unsigned> plan(const cpu_topology& usable, std::size
       for (const cpu_place& each : sorted) order.push_back(each.cpu);
     }
   }
-  // Members beyond the CPUs begin anew.
+  // With more members than CPUs, start again at the first CPU.
   const std::size_t found = order.size();
   if (found > 0) order.resize(members);
   for (std::size_t rank = found; rank < order.size(); ++rank) order[rank] = order[rank - found];
@@ -148,7 +148,7 @@ LOCKSTEP_INLINE rank_groups groups_of(const cpu_topology& usable,
   return rank_groups(places);
 }
 
-/// What the program says, else what the environment does, else its default; and which it was.
+/// The value from the program, else from the environment, else the default; and which of them it was.
 template <class Value>
 Value chosen(bool is_said, const Value& said, const environment_variable<Value>& variable,
              decided_by& by) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
 //
-// What the program says (team_options) beats the environment, the environment beats the default. Nothing
-// here starts or binds a thread: resolve() says what the team has to do.
+// The program's options (team_options) beat the environment, and the environment beats the default. No function
+// here starts or binds a thread: resolve() returns what the team must do.
 //
 //   PLACEMENT-1  A CPU gets a second member when all CPUs have one. With spread and cores, a core gets a second member
 //       when all cores have one.
@@ -10,9 +10,9 @@
 //       core's sibling.
 //   PLACEMENT-3  close fills a core with its siblings, then a last-level cache, a node, a package, before the next one;
 //       so neighbouring ranks share all they can. cores numbers the ranks in the same way. spread takes packages, the
-//       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart.
-//       A node may have several packages, and a cache may, as guests tell it: whatever has fewer groups is the wider.
-//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
+//       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart. In a
+//       virtual machine a node, or even a cache, may seem to have several packages: the one with fewer groups is wider.
+//   PLACEMENT-4  A list is used as given, without CPUs that are not usable.
 #ifndef LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
 
@@ -36,7 +36,7 @@ namespace detail {
 /// Whether the program or the environment decided.
 enum class decided_by : unsigned char { nobody, environment, program };
 
-/// A team as it is to be made.
+/// A team that is ready to be made.
 struct resolved_team {
   std::size_t members = 1;  ///< 1 to 65536
   wait_policy policy;       ///< when_crowded(is_crowded) already
@@ -66,7 +66,7 @@ namespace placement {
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
 std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members, const binding& where);
 
-/// What the ranks share that run on these CPUs.
+/// Which caches, nodes and packages are shared by the ranks on these CPUs.
 rank_groups groups_of(const cpu_topology& usable, const std::vector<unsigned>& cpu_of_rank);
 
 }  // namespace placement

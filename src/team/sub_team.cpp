@@ -41,7 +41,7 @@ LOCKSTEP_INLINE sub_team::sub_team(detail::sub_group& of, std::size_t rank,
   inner.accounts = outer.accounts;
   set_self(member(inner));
   const void* const boards = &of.shared.of_region();
-  if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
+  if (!detail::nesting::is_in_region(boards, region)) return;  // a region without a team
   boards_ = boards;
   region_ = region;
 }
@@ -72,7 +72,7 @@ LOCKSTEP_INLINE void sub_team::check_use() const noexcept {
       static_cast<const void*>(this));
 }
 
-/// What the region had may be gone: only what the calling thread has for itself is looked at.
+/// The objects of the region may be gone: reads only what belongs to the calling thread.
 LOCKSTEP_INLINE void sub_team::check_region(const char* deed) const noexcept {
   if (!detail::diagnoses_misuse || boards_ == nullptr) return;
   if (detail::nesting::is_in_region(boards_, region_)) return;
@@ -85,7 +85,7 @@ LOCKSTEP_INLINE void sub_team::check_region(const char* deed) const noexcept {
 LOCKSTEP_INLINE void sub_team::let_go() noexcept {
   if (of_ != nullptr) {
     check_region("let go");
-    // An exception on its way out of the region stops it in a moment: nobody is missed.
+    // An exception in flight is about to stop the region: then no wait of others needs a message.
     if (detail::diagnoses_misuse && detail::exceptions_in_flight() == 0)
       of_->shared.note_return(detail::member_access::state_of(self()));
     of_->let_go();
@@ -93,7 +93,7 @@ LOCKSTEP_INLINE void sub_team::let_go() noexcept {
   forget();
 }
 
-/// The member that is to be rank 0 makes the group; `leader` is its rank in the region.
+/// The member that becomes rank 0 makes the group; `leader` is its rank in the region.
 LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t leader,
                                          std::size_t rank, std::size_t size) {
   if (at.goes_on() && rank == 0 && size > 0) {

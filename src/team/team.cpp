@@ -49,13 +49,13 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
   core_ = core.release();
 }
 
-// Where the core stays, a thread may come yet, and finds it.
+// Where the core stays, a thread may still come and use it.
 LOCKSTEP_INLINE team_host::~team_host() {
   listener_.reset();
   misuse::ended_for_plans(this);
   if (door().shut(core_->ends_inside())) delete core_;  // its hooks may still call the team
-  // Who comes to a static team after its end waits for the end of the program. Volatile: a compiler leaves out what nobody
-  // may read after the end.
+  // A thread that comes to a static team after its end waits for the end of the program. Volatile: otherwise the
+  // compiler drops a store to an object that ends.
   if (diagnoses_misuse && !is_static(this)) *const_cast<volatile std::uint32_t*>(&number_) = 0;
 }
 

@@ -22,17 +22,17 @@ LOCKSTEP_ALWAYS_INLINE void team_core::perform_part(std::size_t rank, const regi
   if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
 }
 
-/// What is done in a region: every member calls a function, or each share of a loop is run by its member or for it.
+/// The work of a region. In a `run` every member calls a function; in a loop each share is run by its member or for it.
 struct team_core::region_work {
   const job& what;
   const char* const kind;  ///< for observers
   const source_place where;
-  const bool is_run;                       ///< nobody takes a share over: each member comes
-  std::uint32_t size;                      ///< how many shares: in a `run` one for each member
-  const loop_request* loop = nullptr;      ///< what is to be learned of it
+  const bool is_run;                       ///< every member takes part: no share is taken over
+  std::uint32_t size;                      ///< number of shares: in a `run` one for each member
+  const loop_request* loop = nullptr;      ///< what is learned from the loop
   const loop_ends* ends = nullptr;         ///< of a loop
-  const shares_request* shares = nullptr;  ///< in place of a loop's
-  const loop_plan* plan = nullptr;         ///< of loop or shares, once they begin
+  const shares_request* shares = nullptr;  ///< instead of a loop
+  const loop_plan* plan = nullptr;         ///< of the loop or the shares, once they begin
   bool is_seen = false, is_given_up = false, all_came = true;
 
   region_work(const job& f, const char* called, source_place at, std::size_t count,
@@ -48,7 +48,7 @@ struct team_core::region_work {
   }
 };
 
-// The life of a region. Before the turn nothing of the core is looked at: DOOR-2 of turns.hpp.
+// The life of a region. Before it has the turn, the thread reads nothing of the core: DOOR-2 of turns.hpp.
 LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, region_work& work) {
   const nesting::region*& innermost = nesting::innermost();
   if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
@@ -58,13 +58,13 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, re
   if ((work.is_run ? work.size : core->size_) > 1) core->make_ready();
   const region_head head = core->begin(work, innermost);
   core->announce(head, work);
-  const nesting::inside here(core->region_, innermost);  // up to the last of the user's code
+  const nesting::inside here(core->region_, innermost);  // until the last code of the user has run
   core->perform(head, work);
   core->collect(head, work);
   return core->finish(head, work);
 }
 
-/// The region has a size, a number, and the phase of the barrier that it begins after.
+/// Gives the region its size, its number, and the phase of the barrier that it begins after.
 LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work,
                                                     const nesting::region* outer) {
   work.is_seen = observers() != 0;
@@ -91,7 +91,7 @@ LOCKSTEP_ALWAYS_INLINE void team_core::plan_shares(region_work& work) {
   if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
 }
 
-/// The workers know, and observers.
+/// Tells the workers, and observers.
 LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const region_work& work) {
   if (work.is_announced()) {
     board_.announce(head, work.what, work.is_run ? 0 : work.plan->parts,
@@ -102,7 +102,7 @@ LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const r
   }
 }
 
-/// The caller's part. Not through the line just published: it is on its way.
+/// The caller's part. It does not read the line just published, which is on its way to the workers.
 LOCKSTEP_ALWAYS_INLINE void team_core::perform(const region_head& head, region_work& work) {
   if (work.is_given_up) {
     stop_.request(head.region);
@@ -113,7 +113,7 @@ LOCKSTEP_ALWAYS_INLINE void team_core::perform(const region_head& head, region_w
   }
 }
 
-/// Of shares, those that are late are done for their members.
+/// Runs the shares of late members, too.
 LOCKSTEP_ALWAYS_INLINE void team_core::lead(const region_head& head, region_work& work) {
   const loop_plan& plan = *work.plan;
   loop_timing* const timing = steering_.timing();
@@ -132,14 +132,14 @@ LOCKSTEP_ALWAYS_INLINE void team_core::lead(const region_head& head, region_work
   }
 }
 
-/// All have reported; lead() has seen to that.
+/// Waits until all have reported. In a loop lead() has done so.
 LOCKSTEP_ALWAYS_INLINE void team_core::collect(const region_head& head, const region_work& work) {
   if (!work.is_run || head.size <= 1) return;
   board_.collect(0, board_.current());
   board_.expect_next();
 }
 
-/// No thread is in the region any more, and all is at rest. False if it was stopped.
+/// Requires: no thread is in the region any more. Puts all at rest. False if the region was stopped.
 LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const region_work& work) {
   if (LOCKSTEP_UNLIKELY(work.is_seen)) region_ends(seen_);
   running_.store(0, memory_order_relaxed);             // 1
@@ -204,7 +204,7 @@ LOCKSTEP_INLINE bool team_core::join(bool gives_up) {
   return finish(head, work);
 }
 
-/// As the only member of a region of its own: turns.hpp.
+/// The caller is the only member of a lone region: turns.hpp.
 LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what, bool is_run,
                                            const loop_ends* ends) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
@@ -224,7 +224,7 @@ LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what,
     }
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
-    if (all.is_stopped()) return false;  // the region around was, before
+    if (all.is_stopped()) return false;  // the region around it was stopped before
     goes_on = call_alone(stop, what, all);
   }
   here.check_team();
@@ -295,7 +295,7 @@ LOCKSTEP_INLINE void team_core::print_ledger() const noexcept {
 }
 
 LOCKSTEP_INLINE void team_core::work(std::size_t rank) {
-  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  const nesting::inside here(region_);  // code of the user runs marked as inside: CORE-4
   assignment what;
   while (board_.next(rank, what)) {
     if (what.is_loop()) {
@@ -326,7 +326,7 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
   } else {
     running_.store(0, memory_order_relaxed);  // 1
     started_.head.region = 0;
-    error_.forget();  // of a region that has ended here
+    error_.forget();  // the error of a region that has ended in this process
     group_.come_to_rest(true);
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // src/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
-// What team, external_team and the teams of openmp/ have in common. live() below is a region from top to bottom: the caller
-// takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects the
-// reports, and finishes. Every region follows these steps: those of run(), of loops, of plans, and those that are started
-// and joined. work() is the other side, what a worker does. The threads that work, of the team or of the user, are in
-// team_threads.cpp. For users: team.hpp.
+// What team, external_team and the teams of openmp/ have in common. live() below is a region from top to bottom: the
+// caller takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects
+// the reports, and finishes. Every region follows these steps: those of run(), of loops, of plans, and those that are
+// started and joined. work() is the other side, what a worker does. The threads that work, of the team or of the user,
+// are in team_threads.cpp. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //           last has reported, else 0.
@@ -15,8 +15,8 @@
 //   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
 //           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
 //   CORE-5  A loop uses nothing that belongs to a member (loop_crew.hpp): any thread may run any part of it.
-//   CORE-6  A member that calls exit() destroys a static team in its own region. The destructor cannot know of exit(): it
-//           leaves all as it is, and stops the region. After exit() that region never ends, because it waits for
+//   CORE-6  A member that calls exit() destroys a static team in its own region. The destructor cannot know of exit():
+//           it leaves all as it is, and stops the region. After exit() that region never ends, because it waits for
 //           this member. So where it does end, the team was destroyed by mistake: the program ends with a message.
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -56,32 +56,32 @@ class team_core {
   /// Starts no threads yet. The door outlives the last thread that uses this object, or is not touched.
   team_core(const resolved_team& made, team_door& door, const team_options& options,
             thread_owner owner);
-  /// Ends the threads of the team; releases the user's, and waits until every one has left.
+  /// Ends the team's threads. Releases the user's threads, and waits until all have left.
   ~team_core();
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
   /// It lies at a boundary of 256 bytes: which of its parts share a line, or a pair of lines that are fetched together,
-  /// does not depend on where the heap has room. Elsewhere a barrier of two took up to 1.35 times as long (41 to 55 ns).
+  /// does not depend on the heap. Elsewhere a barrier of two took up to 1.35 times as long (41 to 55 ns).
   static void* operator new(std::size_t size);
   static void operator delete(void* at) noexcept { ::operator delete(static_cast<void**>(at)[-1]); }
 
   std::size_t size() const noexcept { return size_; }
   team_door& door() const noexcept { return door_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
-  /// For what a thread runs alone.
+  /// For regions that a thread runs alone.
   const lone_team& alone() const noexcept { return alone_; }
-  /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
+  /// For the destructor of the team: whether the calling thread is in a region or a hook of the team. Then everything
   /// stays as it is: CORE-6.
   bool ends_inside() noexcept;
 
-  /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
+  /// run() in two halves, for f on all members: the region is open between them. Requires: the caller has the turn.
   /// For users: started_region of region.hpp.
   void start(const job& f, source_place where, const char* kind);
   /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   bool join(bool gives_up);
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
-  /// Whether it was the calling thread that started it; and whether that has entered no other since.
+  /// Whether the calling thread started it; and whether it has entered no other region since.
   bool has_started() const noexcept { return nesting::contains(caller_region_); }
   bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
 
@@ -91,12 +91,12 @@ class team_core {
   /// For ledgers. Any thread, at any time.
   const char* name() const noexcept { return door_.callers().whose().name; }
   const team_view& seen() const noexcept { return team_seen_; }
-  /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
+  /// Prints the ledger where LOCKSTEP_LEDGER asks for it.
   void print_ledger() const noexcept;
 
   /// The number of the region that runs, or 0.
   std::uint32_t running() const noexcept;
-  /// How many regions have begun, modulo 2^32. For who runs them.
+  /// How many regions have begun, modulo 2^32. For the caller of the regions.
   std::uint32_t begun() const noexcept { return number_; }
   /// Stops the region that runs, if any. Any thread.
   void request_stop();
@@ -108,8 +108,8 @@ class team_core {
   /// What a worker does until close().
   void work(std::size_t rank);
   void close() { board_.close(); }
-  /// Before a region that needs them: starts those of the team. Throws where they cannot be started, or where the user's
-  /// are gone.
+  /// Called before a region that needs threads: starts the team's. Throws if they cannot be started, or if the user's
+  /// threads are gone.
   void make_ready() {
     if (owner_ == thread_owner::user) {
       if (are_gone()) refuse();
@@ -117,13 +117,13 @@ class team_core {
       start_threads();
     }
   }
-  /// Ends those of the team, if they are there. Requires: no region runs.
+  /// Ends the team's threads, if they were started. Requires: no region runs.
   void stop_threads();
-  /// What one of the user's does until the team is closed.
+  /// What a thread of the user does until the team is closed.
   void serve(std::size_t rank);
 
-  /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
-  /// any other has ended.
+  /// In a child process, which has none of the workers. Stops the region that the calling thread is in;
+  /// any other region has ended.
   void forget_others() noexcept;
 
  private:
@@ -136,8 +136,8 @@ class team_core {
   };
   struct region_work;
 
-  // A region from top to bottom, and its steps. Those that are not inlined get parts of the work, by value: the work itself is
-  // in registers.
+  // A region from top to bottom, and its steps. Steps that are not inlined get parts of the work by value, so that the
+  // work itself can stay in registers.
   static bool live(team_door& door, team_core* core, region_work& work);
   region_head begin(region_work& work, const nesting::region* outer);
   void plan_shares(region_work& work);
@@ -175,7 +175,7 @@ class team_core {
   line_gap before_;
   const std::size_t size_;
   team_door& door_;
-  team_view team_seen_;  // here, where nobody writes: members look at it in each region
+  team_view team_seen_;  // here, on a line that is not written: members read it in each region
   stop_source stop_;
   group group_;
   region_board board_;
@@ -190,12 +190,12 @@ class team_core {
   wait_word running_{0};
   region_view seen_;
   open_region started_ = {};
-  const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
+  const char* destroyed_inside_ = nullptr;  ///< the kind of team, once a member has destroyed it
   line_gap after_;
-  // The last: they move none of the others.
+  // These are last, so that they move none of the others.
   const lone_team alone_{this, stop_, door_};
   const thread_owner owner_;
-  bool is_child_ = false;  ///< of a process that has the threads
+  bool is_child_ = false;  ///< of a process in which the threads live
   // Of the team's own.
   worker* last_ = nullptr;  ///< that was started
   const std::vector<unsigned> cpu_of_rank_;

@@ -2,12 +2,12 @@
 // src/team/team_reductions.cpp -- reductions and scans that are a region by themselves (layer: team)
 //
 // A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
-// runs that part of the loop, and the caller combines them when the loop is done. Into how many nodes, and which thread
-// computes which, changes no bit.
+// runs that part of the loop, and the caller combines them when the loop is done. The number of nodes, and the threads
+// that compute them, change no bit of the result.
 //
 //   NODES-1  The nodes of one level: a power of two, no more than there are leaves.
-//   NODES-2  A small value of a share that is one node travels with its report: one line for both. Values of other nodes go
-//            to cells of the team; those that do not fit live until the caller has them all.
+//   NODES-2  If a share is one node, a small value of it travels with its report: one line for both. Values of other
+//            nodes go to cells of the team. Values that do not fit there live until the caller has them all.
 #include <lockstep/detail/reduce/reductions.hpp>
 
 #include <vector>
@@ -25,10 +25,10 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// What is the same in all of them. In the caller's frame: shares have a pointer to it. What they read is on one line.
+/// The base of all of them. It lies in the caller's frame; shares point to it. What they read is on one line.
 class alignas(64) reduction_region {
  public:
-  /// After the loop: whether the value is in the room for it.
+  /// After the loop: whether the result was written.
   bool has_result() const noexcept { return has_result_; }
 
  protected:
@@ -46,12 +46,12 @@ class alignas(64) reduction_region {
     if (what_.type == nullptr) return;
     kept_ = std::vector<owner<kept_values>>(std::size_t{plan.shares} * plan.parts);
   }
-  /// In place of the team's, which another region may use after this one.
+  /// Instead of the team's cells, which another region may use after this one.
   void have_own_cells(std::size_t count) {
     own_cells_.reset(new loop_cells(count));
     cells_ = own_cells_.get();
   }
-  /// For what a part of a share puts into cells.
+  /// Room for the values that a part of a share hands over in cells.
   void* room_for(const loop_share& me, std::size_t count) {
     return what_.type != nullptr ? what_.type->prepare(kept_[me.number()], count) : nullptr;
   }
@@ -85,7 +85,7 @@ loop_ends ends_of(Reduction& whole) noexcept {
           }};
 }
 
-/// Along the tree.
+/// A reduction along the tree.
 class range_reduction : public reduction_region {
  public:
   range_reduction(const operations& what, const operands& of, std::size_t length,
@@ -106,7 +106,7 @@ class range_reduction : public reduction_region {
     value_stack values(what_, of_);
     for (std::size_t number = 0; number < nodes_; ++number) {
       values.push_taken(beside ? reports.beside_report(number) : (*cells_)[number]);
-      // The nodes are those of one level, a power of two: each second one completes its parent, and so on.
+      // The number of nodes is a power of two: every second node completes its parent, every fourth its grandparent.
       for (std::size_t done = number; (done & 1u) != 0; done >>= 1) values.combine();
     }
     leave_result(values);
@@ -126,13 +126,13 @@ class range_reduction : public reduction_region {
   }
 
  private:
-  /// NODES-2. From what every share knows.
+  /// NODES-2. It depends only on values that every share knows.
   static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
                         std::uint32_t parts) noexcept {
     return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
   }
 
-  /// Of a share in parts, or of a number of shares that is no power of two.
+  /// For a share in parts, or a number of shares that is no power of two.
   void run_nodes(loop_share& me, tree_walk& values) {
     const index_range mine = me.block_of(index_range{0, nodes_});
     void* const room = room_for(me, length_of(mine));
@@ -187,13 +187,13 @@ class share_reduction : public reduction_region {
   }
 
  private:
-  /// Whether values travel with the reports, and say in the last byte of the cell whether there is one.
+  /// Whether values travel with the reports. The last byte of the cell then says whether there is a value.
   bool is_beside() const noexcept { return what_.type == nullptr && !what_.fills_cell; }
 
   void* const init_;
 };
 
-/// Two loops: the sums of all leaves, then what each leaf stores from its prefix on. One alone does both in one.
+/// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
 class range_scan : public reduction_region {
  public:
   range_scan(const operations& what, const operands& of, std::size_t length, const void* init,
@@ -252,7 +252,7 @@ bool run_region(team_host& on, const loop_request& request, Reduction& whole, co
   return on.run_loop(request, work, ends_of(whole));
 }
 
-/// A result of a loop that was stopped all the same is destroyed.
+/// If the loop was stopped after it had a result, the result is destroyed.
 inline outcome outcome_of(bool goes_on, bool has_result, const operations& what,
                           void* result) noexcept {
   if (goes_on && has_result) return outcome::done;
@@ -264,7 +264,7 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
                                std::size_t length, schedule how, void* result) {
   if (length == 0) return outcome::empty;
   range_reduction whole(what, of, length, result);
-  // Four words: they travel with the announcement, and where the value travels with the report, no share reads more.
+  // Four words, which travel with the announcement. If the value travels with the report, a share reads no more.
   const auto part = [&what, &of, length, &whole](loop_share& me) {
     whole.run(me, what, of, length);
   };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/team/team_threads.cpp -- the threads of a team: those that it starts and keeps, or the user's that serve it (layer: team)
 //
-//   WORKERS-1  A thread that cannot be started ends make_ready() with std::system_error, after those that were
-//              started have ended.
-//   WORKERS-2  In a child process the threads are not there: forget_others() lets go of their handles, unjoined.
+//   WORKERS-1  If a thread cannot be started, make_ready() ends those that were started, and then throws
+//              std::system_error.
+//   WORKERS-2  A child process has none of the threads: forget_others() drops their handles without a join.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -41,7 +41,7 @@ LOCKSTEP_INLINE team_core::~team_core() {
 }
 
 LOCKSTEP_INLINE void team_core::start_threads() {
-  /// Ends those that were started if that were not all.
+  /// Ends the threads that were started, if not all could be.
   struct all_or_none {
     team_core& of;
     bool are_all;
@@ -104,7 +104,7 @@ LOCKSTEP_INLINE void team_core::serve(std::size_t rank) {
                        "more; make a new team");
 }
 
-/// Linux shows 15 characters: the rank is worth more than the end of the team's name.
+/// Linux shows 15 characters: the end of the team's name is cut rather than the rank.
 LOCKSTEP_INLINE void team_core::name_thread(std::size_t rank) const {
   char number[24];
   const int length = std::snprintf(number, sizeof number, " %zu", rank);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/critical_name.hpp -- one mutex for each name, in all modules of the process (layer: team)
 //
-// A name is a type, often incomplete and with hidden symbols, so the linker does not make its mutex one. Modules
-// meet in the text of the name instead, as the compiler spells it.
+// A name is a type, often incomplete and with hidden symbols. So the linker does not merge the mutexes of several
+// modules. Instead modules compare the text of the name, as the compiler spells it.
 //
 //   NAME-1  The same name is the same mutex, whichever module asks, once and for ever.
-//   NAME-2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
-//       mean another.
+//   NAME-2  A name in a function or an unnamed namespace belongs to its module: another module may use the same text
+//       for a different name.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices

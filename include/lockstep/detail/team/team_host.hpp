@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/team_host.hpp -- what a team is made of: its door, and its core on the heap (layer: team)
 //
-// Each team has one. What a thread looks at before it has a turn lies here, and stays as it is when the team ends; what
-// members use is the core (turns.hpp).
+// Each team has one. The door is what a thread reads before it has a turn: it lies here, and stays as it is when the
+// team ends. The core is what members use (turns.hpp).
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_HOST_HPP
 
@@ -33,14 +33,14 @@ struct loop_request;
 struct shares_outcome;
 struct shares_request;
 
-/// Who has the threads of a team: the team; the user, who has them serve; or others, that call team_core::work().
+/// Whose threads they are: the team's; the user's, which serve it; or those of other code that calls team_core::work().
 enum class thread_owner : unsigned char { team, user, others };
 
 class team_host {
  public:
   /// Starts the threads, if the team has them.
   team_host(const team_options& options, const resolved_team& made, thread_owner owner);
-  /// Where the calling thread is in a region of the team, or another thread runs one, the core is left.
+  /// If the calling thread is in a region of the team, or another thread runs one, the core is not destroyed.
   ~team_host();
   team_host(const team_host&) = delete;
   team_host& operator=(const team_host&) = delete;
@@ -48,20 +48,20 @@ class team_host {
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return policy_; }
   bool has_own_threads() const noexcept { return owner_ == thread_owner::team; }
-  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
+  /// For hints: never 0. Different for teams that live at the same time, unless 2^24 teams were made in between.
   std::uint32_t number() const noexcept { return number_; }
 
-  // A region, from its caller's call to the return. So few arguments that all are in registers: a place that is written to
-  // the stack by halves, and read as a whole, takes 6 ns, an argument on the stack and a call 2.
+  // A region, from its caller's call to the return. The arguments are so few that all fit in registers: a place that is
+  // written to the stack in halves and read as a whole costs 6 ns, an argument on the stack and a call 2.
 
   /// part(member&) on the first `members` members. False if the region was stopped. `kind`: for observers.
   bool run(std::size_t members, const job& part, source_place where, const char* kind = "run");
-  /// The same on as many as the user says: fails if there are not so many.
+  /// The same on as many members as the user asks for: fails if the team has fewer.
   bool run_some(std::size_t members, const job& part, source_place where);
   /// what(loop_share&) for all shares of a loop. False if it was stopped.
   bool run_loop(const loop_request& of, const job& what, const loop_ends& ends);
-  /// The same for shares that are no loop's: each once, by its member, or by a thread that waits for it and finds that it
-  /// has not begun.
+  /// The same for shares outside a loop. Each is run once: by its member, or by a thread that waits for it and finds
+  /// that it has not begun.
   shares_outcome run_shares(const shares_request& of, const job& what);
   /// A region of all members that is open until it is joined.
   started_region start(const job& part, source_place where, const char* kind = "started region");

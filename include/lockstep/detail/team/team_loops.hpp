@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/team_loops.hpp -- a region that is one loop: behind the loops of team.hpp, TEAMLOOP-1 to TEAMLOOP-4 (layer: team)
 //
-// What is compiled for each closure is its leaf (leaf_loop.hpp), or its fold (reduction_operations.hpp), and a call.
+// Only the leaf (leaf_loop.hpp) or the fold (reduction_operations.hpp) and a call are compiled for each closure.
 //
 // Cost   on the caller alone: 5 to 10 ns where that is known (lone_loops.hpp), else about 20. With members that are
 //        awake: an empty region, a claim by each (6 ns), the work. The join is the only wait.
@@ -29,11 +29,11 @@ bool run_loop(team_host& on, loop_place& place, const void* loop, std::size_t le
               source_place where);
 /// [0, length), one by one to whichever member comes, as a region.
 bool run_each(team_host& on, const range_body& body, std::size_t length, place_pace& place);
-/// Blocks by what was measured, on all members.
+/// On all members, in blocks by measured speed.
 bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
                     weighted_schedule& how, source_place where);
 
-/// What the functions of a team are made of.
+/// The base of a team's functions.
 class team_loops {
  public:
   explicit team_loops(team_host& on) noexcept : on_(on) {}
@@ -65,7 +65,7 @@ class team_loops {
   }
 
  private:
-  /// By the grain of a loop, or what is known of its place.
+  /// From the grain of a loop, or from what is known of its place.
   bool needs_nobody(loop_place& place, std::size_t length, schedule how) const noexcept {
     if (on_.size() == 1) return true;
     const std::size_t grain = grain_of(how);
