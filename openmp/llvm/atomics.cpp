@@ -412,18 +412,24 @@ OPENMP_API void store_of_size(std::size_t, void*, void*, int) noexcept __asm__("
 OPENMP_API bool swap_of_size(std::size_t, void*, void*, void*, int, int) noexcept
     __asm__("__atomic_compare_exchange");
 
+/// Calls use() with the variable as an integer of its size. False: there is no integer of that size.
+template <class Use>
+bool as_integer(std::size_t size, void* variable, const Use& use) noexcept {
+  switch (size) {
+    case 1: use(static_cast<u8*>(variable)); return true;
+    case 2: use(static_cast<u16*>(variable)); return true;
+    case 4: use(static_cast<u32*>(variable)); return true;
+    case 8: use(static_cast<u64*>(variable)); return true;
+    default: return false;
+  }
+}
+
 void load_of_size(std::size_t size, void* variable, void* out, int) noexcept {
   const auto load = [=](auto* typed) {
     const auto value = read(typed);
     std::memcpy(out, &value, sizeof value);
   };
-  switch (size) {
-    case 1: return load(static_cast<u8*>(variable));
-    case 2: return load(static_cast<u16*>(variable));
-    case 4: return load(static_cast<u32*>(variable));
-    case 8: return load(static_cast<u64*>(variable));
-    default: break;
-  }
+  if (as_integer(size, variable, load)) return;
   const atomic_section alone;
   std::memcpy(out, variable, size);
 }
@@ -435,34 +441,22 @@ void store_of_size(std::size_t size, void* variable, void* value, int) noexcept 
       return before;
     });
   };
-  switch (size) {
-    case 1: return store(static_cast<u8*>(variable));
-    case 2: return store(static_cast<u16*>(variable));
-    case 4: return store(static_cast<u32*>(variable));
-    case 8: return store(static_cast<u64*>(variable));
-    default: break;
-  }
+  if (as_integer(size, variable, store)) return;
   const atomic_section alone;
   std::memcpy(variable, value, size);
 }
 
 bool swap_of_size(std::size_t size, void* variable, void* expected, void* value, int,
                   int) noexcept {
-  const auto swap = [=](auto* typed) {
+  bool is_equal = false;
+  const auto swap = [=, &is_equal](auto* typed) {
     auto before = std::decay_t<decltype(*typed)>{}, wanted = before, then = before;
     std::memcpy(&wanted, expected, sizeof wanted);
     std::memcpy(&then, value, sizeof then);
-    if (swap_if_equal(typed, wanted, then, before)) return true;
-    std::memcpy(expected, &before, sizeof before);
-    return false;
+    is_equal = swap_if_equal(typed, wanted, then, before);
+    if (!is_equal) std::memcpy(expected, &before, sizeof before);
   };
-  switch (size) {
-    case 1: return swap(static_cast<u8*>(variable));
-    case 2: return swap(static_cast<u16*>(variable));
-    case 4: return swap(static_cast<u32*>(variable));
-    case 8: return swap(static_cast<u64*>(variable));
-    default: break;
-  }
+  if (as_integer(size, variable, swap)) return is_equal;
   const atomic_section alone;
   if (std::memcmp(variable, expected, size) != 0) {
     std::memcpy(expected, variable, size);

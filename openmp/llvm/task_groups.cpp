@@ -89,10 +89,6 @@ struct copies_front {
   bool is_initialized[1];  ///< and so on
 };
 
-std::size_t round_up(std::size_t size, std::size_t align) noexcept {
-  return (size + align - 1) / align * align;
-}
-
 template <class Input>
 reductions& describe(int number, const Input* inputs) noexcept {
   const auto count = static_cast<std::size_t>(number);

@@ -34,17 +34,6 @@ known& state() noexcept {
 
 enum class unit { threads, cores, sockets, ll_caches, numa_domains };
 
-/// Adds `cpu` to the place that `key` says; keys are in `keys`, in the order of their first CPU.
-void add_by_key(place_list& to, std::vector<unsigned>& keys, unsigned key, unsigned cpu) {
-  std::size_t at = 0;
-  while (at < keys.size() && keys[at] != key) ++at;
-  if (at == keys.size()) {
-    keys.push_back(key);
-    to.emplace_back();
-  }
-  to[at].push_back(cpu);
-}
-
 place_list units_of_machine(unit which) {
   place_list result;
   std::vector<unsigned> keys;
@@ -187,6 +176,16 @@ thread_places in_one(int which) noexcept { return thread_places{which, which, 1}
 
 }  // namespace
 
+void add_by_key(place_list& to, std::vector<unsigned>& keys, unsigned key, unsigned cpu) {
+  std::size_t at = 0;
+  while (at < keys.size() && keys[at] != key) ++at;
+  if (at == keys.size()) {
+    keys.push_back(key);
+    to.emplace_back();
+  }
+  to[at].push_back(cpu);
+}
+
 bool use_places(const place_list& list, const char* variable) noexcept {
   place_list usable;
   for (const place& each : list) {
@@ -235,11 +234,8 @@ bool read_cpu_affinity(const char* text) noexcept {
   text_reader from(text);
   place_list list;
   do {
-    unsigned first = 0;
-    if (!from.take_number(first)) return false;
-    unsigned last = first, stride = 1;
-    if (from.take('-') && (!from.take_number(last) || last < first)) return false;
-    if (from.take(':') && (!from.take_number(stride) || stride == 0)) return false;
+    unsigned first = 0, last = 0, stride = 1;
+    if (!from.take_range(first, last, stride)) return false;
     for (unsigned cpu = first; cpu <= last && list.size() < detail::max_cpus; cpu += stride)
       list.push_back({cpu});
     from.take(',');

@@ -41,6 +41,9 @@ struct kmp_request {
 bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept;
 /// KMP_HW_SUBSET: from now on the process may use but a part of its CPUs. False: the text is wrong.
 bool read_hardware_subset(const char* text) noexcept;
+/// Adds `cpu` to the place that `key` says; keys are in `keys`, in the order of their first CPU.
+void add_by_key(std::vector<std::vector<unsigned>>& to, std::vector<unsigned>& keys, unsigned key,
+                unsigned cpu);
 /// For those two. All CPUs that the process may use; makes them fewer; takes those of these places that may be used, or
 /// returns false.
 const std::vector<unsigned>& usable_cpus() noexcept;

@@ -107,16 +107,7 @@ place_list ordered_places(int grain, bool is_scattered, unsigned permute, unsign
   });
   place_list result;
   std::vector<unsigned> keys;
-  for (const std::size_t at : order) {
-    const unsigned key = key_of(all[at], grain);
-    const std::size_t which =
-        static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
-    if (which == keys.size()) {
-      keys.push_back(key);
-      result.emplace_back();
-    }
-    result[which].push_back(all[at].cpu);
-  }
+  for (const std::size_t at : order) add_by_key(result, keys, key_of(all[at], grain), all[at].cpu);
   for (place& each : result) std::sort(each.begin(), each.end());
   if (!result.empty())
     std::rotate(result.begin(),
@@ -139,10 +130,7 @@ bool take_proclist(text_reader& from, place_list& result) noexcept {
       result.push_back(together);
       continue;
     }
-    if (!from.take_number(first)) return false;
-    last = first;
-    if (from.take('-') && (!from.take_number(last) || last < first)) return false;
-    if (from.take(':') && (!from.take_number(stride) || stride == 0)) return false;
+    if (!from.take_range(first, last, stride)) return false;
     for (unsigned cpu = first; cpu <= last; cpu += stride) result.push_back({cpu});
   } while (from.take(','));
   return from.take(']');

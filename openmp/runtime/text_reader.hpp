@@ -57,6 +57,14 @@ class text_reader {
     result = is_negative ? -static_cast<int>(number) : static_cast<int>(number);
     return true;
   }
+  /// CPUs "first[-last][:stride]": first <= last, stride > 0.
+  bool take_range(unsigned& first, unsigned& last, unsigned& stride) noexcept {
+    if (!take_number(first)) return false;
+    last = first;
+    stride = 1;
+    if (take('-') && (!take_number(last) || last < first)) return false;
+    return !take(':') || (take_number(stride) && stride != 0);
+  }
 
  private:
   void skip() noexcept { at_ = detail::skip_blanks(at_); }

@@ -11,12 +11,10 @@ import glob
 import os
 import re
 import sys
-import tarfile
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite_results import Result, SuiteError, execute
+from suite_results import Result, SuiteError, execute, unpack_once
 
 LLVM = Path("/usr/lib/llvm-19")
 WANTED = re.compile(r"[^/]*/openmp/((?:runtime/test|tools/archer/tests|tools/multiplex)/.*"
@@ -59,15 +57,7 @@ def unpack(cache):
     if not tarballs:
         raise SuiteError(f"there is no llvm-toolchain-19_*.orig.tar.xz in {cache}; './do openmp-suite --suite llvm' "
                          "downloads it")
-    with tempfile.TemporaryDirectory(dir=cache) as scratch, tarfile.open(tarballs[0]) as tarball:
-        fresh = Path(scratch) / "source"
-        for member in tarball:
-            if member.isfile() and (found := WANTED.match(member.name)):
-                path = fresh / found[1]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(tarball.extractfile(member).read())
-                path.chmod(member.mode)
-        fresh.rename(source)
+    unpack_once(tarballs[0], cache, WANTED)
     return source
 
 

@@ -22,7 +22,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -33,7 +32,7 @@ from pathlib import Path
 import llvm_suite
 from dejagnu import Machine, read_directives
 from suite_results import (BAD, Result, SuiteError, execute, print_comparison, print_summary, run_all,
-                           write_results)
+                           unpack_once, write_results)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from source_text import ROOT  # noqa: E402
@@ -88,16 +87,7 @@ def unpack(cache):
     tarballs = sorted(TARBALLS.glob("gcc-12.*.tar.xz"))
     if not tarballs:
         raise SuiteError(f"there is no gcc-12.*.tar.xz in {TARBALLS}; './do openmp-suite' installs it")
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as scratch, tarfile.open(tarballs[0]) as tarball:
-        fresh = Path(scratch) / "source"
-        for member in tarball:
-            if member.isfile() and (found := WANTED.match(member.name)):
-                path = fresh / (found[1] or found[2])
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(tarball.extractfile(member).read())
-        (fresh / "config.h").write_text(CONFIG_H)
-        fresh.rename(source)
+    unpack_once(tarballs[0], cache, WANTED, lambda fresh: (fresh / "config.h").write_text(CONFIG_H))
     return source
 
 

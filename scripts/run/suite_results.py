@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import tarfile
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,21 @@ def execute(program, environment, timeout):
         process.wait()
         output.seek(0)
         return status, output.read().decode(errors="replace")
+
+
+def unpack_once(tarball, cache, wanted, finish=lambda fresh: None):
+    """Unpacks the files that `wanted` matches, under what its group says, into cache/source, and calls finish(it)."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch, tarfile.open(tarball) as files:
+        fresh = Path(scratch) / "source"
+        for member in files:
+            if member.isfile() and (found := wanted.match(member.name)):
+                path = fresh / next(filter(None, found.groups()))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(files.extractfile(member).read())
+                path.chmod(member.mode)
+        finish(fresh)
+        fresh.rename(cache / "source")
 
 
 @dataclass

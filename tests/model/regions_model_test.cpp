@@ -397,20 +397,21 @@ struct kept_queue : caller_queue {
       : caller_queue(policy, label(nullptr, "a queue", ""), std::chrono::seconds(10), 1) {}
 };
 
+/// A thread that takes so many turns.
+std::function<void()> takes(caller_queue& callers, int count, int& turns) {
+  return [&callers, count, &turns] {
+    for (int i = 0; i < count; ++i) {
+      const caller_turn mine(callers);
+      ++turns;
+    }
+  };
+}
+
 TEST_P(kept_turns_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN_6) {
   explore_with(small(), [] {
     kept_queue callers(policy());
     int turns = 0;
-    threads({[&] {
-               for (int i = 0; i < 3; ++i) {
-                 const caller_turn mine(callers);
-                 ++turns;
-               }
-             },
-             [&] {
-               const caller_turn mine(callers);
-               ++turns;
-             }});
+    threads({takes(callers, 3, turns), takes(callers, 1, turns)});
     check(turns == 4, "each had its turn");
   });
 }
@@ -419,13 +420,7 @@ TEST_P(kept_turns_model, only_the_first_thread_keeps_turns_TURN_6) {
   explore_with(middle(), [] {
     kept_queue callers(policy());
     int turns = 0;
-    const auto calls = [&] {
-      for (int i = 0; i < 2; ++i) {
-        const caller_turn mine(callers);
-        ++turns;
-      }
-    };
-    threads({calls, calls});
+    threads({takes(callers, 2, turns), takes(callers, 2, turns)});
     check(turns == 4, "each had its turn");
   });
 }
@@ -434,13 +429,7 @@ TEST_P(kept_turns_model, a_turn_that_is_kept_and_who_does_not_wait_for_it_TURN_6
   explore_with(small(), [] {
     kept_queue callers(policy());
     int turns = 0;
-    threads({[&] {
-               for (int i = 0; i < 3; ++i) {
-                 const caller_turn mine(callers);
-                 ++turns;
-               }
-             },
-             [&] {
+    threads({takes(callers, 3, turns), [&] {
                if (!callers.try_take_turn()) return;
                const caller_turn mine(callers, lockstep::detail::has_begun_t());
                ++turns;
