@@ -14,7 +14,7 @@
 #include "platform/error.cpp"
 #include "sync/event.cpp"
 #include "sync/ranked_barrier.cpp"
-#include "toolbox/phase_board.cpp"
+#include "toolbox/fan.cpp"
 #include "wait/published_words.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"

@@ -32,9 +32,8 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/toolbox/phase_board.hpp>
-#include <lockstep/detail/wait/misuse.hpp>
+#include <lockstep/detail/observe/wait_kinds.hpp>
+#include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 
@@ -53,16 +52,14 @@ class fan_in_out {
       : fan_in_out(detail::first_phase{0}, notifiers, waiters, policy) {}
   fan_in_out(const fan_in_out&) = delete;
   fan_in_out& operator=(const fan_in_out&) = delete;
-  ~fan_in_out() { detail::misuse::destroying(&board_, name_); }
+  ~fan_in_out();
 
-  std::size_t notifiers() const noexcept { return board_.writers(); }
-  std::size_t waiters() const noexcept { return board_.readers(); }
+  std::size_t notifiers() const noexcept;
+  std::size_t waiters() const noexcept;
 
   /// Notifies for this rank; never blocks. Requires: each rank used by one thread at a time. Fails if rank >=
   /// notifiers().
-  void notify(std::size_t rank) {
-    board_.advance(detail::checked_rank(name_, "notifiers", rank, notifiers()));
-  }
+  void notify(std::size_t rank);
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
@@ -70,38 +67,29 @@ class fan_in_out {
     return wait_until(rank, deadline::never(), where) == wait_status::ready;
   }
   /// As wait() if it would return true at once, else false; never blocks.
-  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  bool try_wait(std::size_t rank);
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
                        call_site where = {}) {
     return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until, call_site where = {}) {
-    return board_.wait_until(checked(rank), rank % notifiers(), until, where);
-  }
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = {});
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
+  void terminate();
+  bool terminated() const noexcept;
 
  protected:
   fan_in_out(detail::first_phase first, std::size_t notifiers, std::size_t waiters,
              wait_policy policy, const char* name = "lockstep::fan_in_out",
-             detail::wait_kind kind = detail::wait_kind::fan_in_out)
-      : board_(detail::checked_count(name, "notifiers", notifiers),
-               detail::checked_count(name, "waiters", waiters), policy, first.value, kind),
-        name_(name) {}
-  /// With one notifier.
-  void notify_all() { board_.advance(0); }
+             detail::wait_kind kind = detail::wait_kind::fan_in_out);
 
  private:
-  std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank(name_, "waiters", rank, waiters());
-  }
+  struct state;
+  struct next_phase;
 
-  detail::phase_board board_;  // first: reports give its address as the object's
-  const char* const name_;
+  state* const state_;
 };
 
 /// Lets each of several threads return from one wait for every notification of one thread: a fan_in_out with one notifier.
@@ -112,7 +100,7 @@ class fan_out : fan_in_out {
       : fan_out(detail::first_phase{0}, waiters, policy) {}
 
   /// Lets each waiter return from one wait; never blocks. Requires: one notifier at a time.
-  void notify() { notify_all(); }
+  void notify() { fan_in_out::notify(0); }
 
   using fan_in_out::terminate;
   using fan_in_out::terminated;

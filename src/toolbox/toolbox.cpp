@@ -3,9 +3,9 @@
 #include <lockstep/toolbox.hpp>
 
 #include "eventual.cpp"
+#include "fan.cpp"
 #include "future_set.cpp"
 #include "mailbox.cpp"
-#include "phase_board.cpp"
 #if LOCKSTEP_HAS_STANDARD_THREADS
 #include "thread.cpp"
 #endif

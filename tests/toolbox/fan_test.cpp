@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/toolbox/phase_board_test.cpp -- the common part of fan_out, fan_in and fan_in_out
-#include <lockstep/detail/toolbox/phase_board.hpp>
+// tests/toolbox/fan_test.cpp -- phases of notifiers that run ahead, and of waiters that lap each other
+#include <lockstep/fan.hpp>
 #include "wait/published_words.hpp"
 
 #include <gtest/gtest.h>
@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "support/policies.hpp"
+#include "support/starting_at.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-using lockstep::deadline;
-using lockstep::wait_status;
+using lockstep::fan_out;
 using lockstep::detail::never_stops;
-using lockstep::detail::phase_board;
 using lockstep::detail::phase_reached;
 using lockstep::detail::published_words;
 using lockstep::detail::wait_history;
+using lockstep::test::starting_at;
 
-TEST(phase_board, BOARD_1_a_writer_may_run_ahead_by_as_many_phases_as_fit_half_the_numbers) {
-  phase_board board(1, 1, lockstep::wait_policy(), 0xFFFFFF00u);
-  for (int i = 0; i < 70000; ++i) board.advance(0);
-  for (int i = 0; i < 70000; ++i) ASSERT_TRUE(board.try_wait(0)) << i;
-  EXPECT_FALSE(board.try_wait(0));
+TEST(fan_phases, BOARD_1_a_notifier_may_run_ahead_by_as_many_phases_as_fit_half_the_numbers) {
+  starting_at<fan_out> fan(0xFFFFFF00u, 1, lockstep::wait_policy());
+  for (int i = 0; i < 70000; ++i) fan.notify();
+  for (int i = 0; i < 70000; ++i) ASSERT_TRUE(fan.try_wait(0)) << i;
+  EXPECT_FALSE(fan.try_wait(0));
 }
 
 TEST(published_words, what_was_written_beside_a_word_before_it_is_read_after_the_wait) {
@@ -55,26 +55,26 @@ TEST(published_words, what_was_written_beside_a_word_before_it_is_read_after_the
   }
 }
 
-TEST(phase_board, PUBLISH_2_a_sleeper_of_this_phase_is_not_kept_asleep_by_one_of_the_next) {
-  // Readers that lap each other around one writer: each reader answers on its own line, the writer goes
-  // on when *any* majority has answered, so that fast readers wait for phase p + 1 while slow ones are
-  // about to fall asleep for p. A reader that overslept would end the test by the ctest timeout.
-  constexpr std::size_t readers = 4;
+TEST(fan_phases, PUBLISH_2_a_sleeper_of_this_phase_is_not_kept_asleep_by_one_of_the_next) {
+  // Waiters that lap each other around one notifier: each waiter answers, the notifier goes on when
+  // *any* majority has answered, so that fast waiters wait for phase p + 1 while slow ones are
+  // about to fall asleep for p. A waiter that overslept would end the test by the ctest timeout.
+  constexpr std::size_t waiters = 4;
   constexpr std::uint32_t phases = 3000;
-  phase_board board(1, readers, lockstep::wait_policy::block(), 0xFFFFFFF0u);
+  starting_at<fan_out> fan(0xFFFFFFF0u, waiters, lockstep::wait_policy::block());
   std::atomic<std::uint32_t> answers{0};
-  lockstep::test::run_threads(readers + 1, [&](std::size_t rank) {
+  lockstep::test::run_threads(waiters + 1, [&](std::size_t rank) {
     for (std::uint32_t phase = 1; phase <= phases; ++phase) {
-      if (rank == readers) {
-        board.advance(0);
-        while (answers.load() < phase * (readers / 2)) std::this_thread::yield();
+      if (rank == waiters) {
+        fan.notify();
+        while (answers.load() < phase * (waiters / 2)) std::this_thread::yield();
       } else {
-        EXPECT_EQ(board.wait_until(rank, 0, deadline::never()), wait_status::ready);
+        EXPECT_TRUE(fan.wait(rank));
         ++answers;
       }
     }
   });
-  EXPECT_EQ(answers.load(), phases * readers);
+  EXPECT_EQ(answers.load(), phases * waiters);
 }
 
 }  // namespace
