@@ -56,9 +56,7 @@ LOCKSTEP_INLINE wait_status joinable_thread::join_until(deadline until, call_sit
 }
 
 LOCKSTEP_INLINE void joinable_thread::end() {
-  if (!joinable()) return;
-  if (block_->request_stop != nullptr) block_->request_stop(*block_);
-  join(call_site::none());
+  if (joinable()) join(call_site::none());
 }
 
 }  // namespace LOCKSTEP_ABI

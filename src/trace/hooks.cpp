@@ -180,6 +180,10 @@ LOCKSTEP_INLINE void note_lock(const void* object, bool is_taken) noexcept {
   }
 }
 
+LOCKSTEP_INLINE void note_thread(const void* word) noexcept {
+  if (thread_log* const log = log_for(observer::watches)) log->thread_begins(word);
+}
+
 LOCKSTEP_INLINE void pass_sync_point() noexcept {
   if (thread_log* const log = log_for(observer::delays)) delay_if_on(*log, observer::delays);
 }

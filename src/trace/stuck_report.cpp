@@ -108,11 +108,13 @@ struct stuck_questions {
     return none;
   }
 
-  bool holds(std::size_t thread, const void* object) const noexcept {
+  /// Whether it waits for the end of the thread, or for a lock that the thread holds.
+  bool is_up_to(std::size_t thread, const wait_subject& what) const noexcept {
     const held_locks& held = at(thread).held;
+    if (held.end != nullptr && held.end == what.sleeps_on) return true;
     std::uint32_t k = 0;
-    while (k < held.count && held.objects[k] != object) ++k;
-    return object != nullptr && k < held.count;
+    while (k < held.count && held.objects[k] != what.object) ++k;
+    return what.object != nullptr && k < held.count;
   }
 
   /// The team and the region in which the thread waits for a member; false if that is not known.
@@ -182,7 +184,7 @@ LOCKSTEP_INLINE std::vector<std::size_t> awaited_by(const stuck_snapshot& all, s
     add(ask.member(team, region, wait->what.awaited));
   } else {
     for (std::size_t i = 0; i < all.threads.size(); ++i) {
-      if (ask.holds(i, wait->what.object)) add(i);
+      if (ask.is_up_to(i, wait->what)) add(i);
     }
   }
   return found;
@@ -345,7 +347,9 @@ class stuck_text {
                                                   : ", spinning");
     if (ask_.meeting_of(one) != nullptr) return;  // add_missing() names the missing members
     for (const std::size_t other : awaited_by(all_, thread)) {
-      text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
+      const bool is_lock =
+          wait.what.awaited == wait_subject::nobody && wait.what.kind != wait_kind::joinable_thread;
+      text_.append(is_lock ? "; held by " : "; that is up to ");
       add_label(other);
     }
     if (ask_.visit_under_way(one) == nullptr) add_last(one);

@@ -7,7 +7,7 @@
 //            later one. All other members of the region are missing: a member that was let go from a phase has seen all
 //            arrive in it.
 //   STUCK-2  A wait leads from a thread to each thread without which it cannot end: the member that it names, each
-//            missing member, the holder of a lock. So threads in a ring of such steps wait for ever, unless one of the
+//            missing member, the holder of a lock, the thread that is joined. So threads in a ring of such steps wait for ever, unless one of the
 //            waits has a time limit or is stopped from outside. Waits that began after the snapshot began do not count:
 //            all others were under way when the first thread was looked at.
 //   STUCK-3  What is not known adds no step. So every ring that is found is real, but some may not be found.

@@ -179,6 +179,10 @@ LOCKSTEP_INLINE void thread_log::node_ends(std::uint64_t now) noexcept {
   node.show(node_here_);
 }
 
+LOCKSTEP_INLINE void thread_log::thread_begins(const void* end) noexcept {
+  held_.end = end;
+  locks.show(held_);
+}
 LOCKSTEP_INLINE void thread_log::lock_taken(const void* object) noexcept {
   if (held_.count == held_locks::most) return;
   held_.objects[held_.count++] = object;

@@ -87,12 +87,13 @@ struct last_meetings {
   meeting all[most];
 };
 
-/// The locks that a thread holds. Those above `most` are not known.
+/// What others wait for until the thread goes on: the locks that it holds, and its end. Locks above `most` are not known.
 struct held_locks {
   static constexpr std::uint32_t most = 8;
 
   std::uint32_t count;
   const void* objects[most];
+  const void* end;  ///< the word that says that the thread has ended; null: not known
 };
 
 /// A wait, as others see it.
@@ -161,6 +162,7 @@ class thread_log {
   void part_ends(open_part& what, std::uint64_t now, bool is_watched) noexcept;
   void node_begins(const char* of, std::uint64_t now) noexcept;
   void node_ends(std::uint64_t now) noexcept;
+  void thread_begins(const void* end) noexcept;
   void lock_taken(const void* object) noexcept;
   void lock_left(const void* object) noexcept;
   /// Removes what the thread before did.

@@ -204,58 +204,6 @@ TEST(joinable_thread, THREAD_3_joining_nothing_or_oneself_is_refused_by_name) {
   EXPECT_EQ(code, std::errc::resource_deadlock_would_occur);
 }
 
-#if defined(__cpp_lib_jthread)
-
-TEST_P(joinable_thread_with_policy, a_function_that_takes_a_stop_token_is_asked_to_stop) {
-  std::atomic<bool> runs{false};
-  joinable_thread worker(
-      policy(),
-      [&runs](std::stop_token stop, int given) {
-        EXPECT_EQ(given, 7);
-        runs = true;
-        while (!stop.stop_requested()) std::this_thread::yield();
-      },
-      7);
-  while (!runs) std::this_thread::yield();
-  EXPECT_EQ(worker.join_for(std::chrono::microseconds(50)), wait_status::timed_out);
-  const std::stop_token token = worker.get_stop_token();
-  EXPECT_TRUE(token.stop_possible());
-  EXPECT_FALSE(token.stop_requested());
-  EXPECT_TRUE(worker.request_stop());
-  EXPECT_FALSE(worker.request_stop()) << "once";
-  EXPECT_TRUE(token.stop_requested());
-  worker.join();
-  EXPECT_TRUE(token.stop_requested()) << "the token outlives the thread";
-}
-
-TEST_P(joinable_thread_with_policy, the_destructor_and_the_assignment_request_a_stop) {
-  const auto until_stopped = [](std::stop_token stop) {
-    while (!stop.stop_requested()) std::this_thread::yield();
-  };
-  {
-    joinable_thread ended(policy(), until_stopped);
-  }
-  joinable_thread first(policy(), until_stopped);
-  joinable_thread second(policy(), until_stopped);
-  first = std::move(second);
-  EXPECT_FALSE(first.get_stop_token().stop_requested()) << "only the thread it had";
-  std::vector<joinable_thread> crowd;
-  for (int i = 0; i < 16; ++i) crowd.emplace_back(policy(), until_stopped);
-  for (joinable_thread& each : crowd) EXPECT_TRUE(each.request_stop());
-}
-
-TEST(joinable_thread, a_function_without_a_stop_token_has_one_to_be_asked_for_all_the_same) {
-  lockstep::detail::system_thread::starts_left = 1;
-  joinable_thread worker([] {});
-  EXPECT_TRUE(worker.get_stop_source().stop_possible());
-  EXPECT_TRUE(worker.request_stop());
-  worker.join();
-  EXPECT_FALSE(worker.request_stop()) << "there is no thread any more";
-  EXPECT_FALSE(joinable_thread().get_stop_token().stop_possible());
-}
-
-#endif
-
 TEST(joinable_thread_death, an_exception_that_leaves_the_function_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   lockstep::detail::system_thread::starts_left = 1;

@@ -379,6 +379,23 @@ TEST(stuck_report, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
   EXPECT_TRUE(has(w.report(), "up to thread 'member 1'"));
 }
 
+TEST(stuck_report, the_end_of_a_thread_is_up_to_that_thread_and_may_close_a_ring) {
+  const int word = 0, other_word = 0;
+  world w;
+  for (const int* end : {&word, &other_word}) {
+    seen_thread& one = w.thread(end == &word ? "one" : "two");
+    one.held.end = end;
+    waits(one, wait_kind::joinable_thread, end + 1, 1000);
+    one.waits[0].what.sleeps_on = end == &word ? &other_word : &word;
+  }
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text, "; that is up to thread 'two'"));
+  EXPECT_TRUE(has_not(text, "holds the lock"));
+  w.all.threads[1].held.end = nullptr;
+  EXPECT_TRUE(w.ring().empty()) << "it was started before the watchdog";
+}
+
 TEST(stuck_report, a_lock_and_a_barrier_may_be_one_ring) {
   world w;
   seen_thread& zero = w.member(0, 2);

@@ -311,6 +311,21 @@ TEST(watchdog, two_mutexes_taken_in_different_orders_are_a_deadlock) {
                           " waits for lockstep::mutex at ", ", and so for thread "}));
 }
 
+TEST(watchdog, a_thread_that_joins_one_that_waits_for_its_lock_is_in_a_deadlock) {
+  told_child child([] {
+    watch();
+    lockstep::mutex lock;
+    const std::lock_guard<lockstep::mutex> held(lock);
+    lockstep::joinable_thread other([&] { lock.lock(); });
+    other.join();
+    return 0;
+  });
+  EXPECT_TRUE(
+      child.says({" for lockstep::joinable_thread at 0x", "; that is up to thread",
+                  "deadlock: these wait for each other\n    thread ",
+                  " waits for lockstep::joinable_thread at ", " waits for lockstep::mutex at "}));
+}
+
 TEST(watchdog, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
   told_child child([] {
     watch();

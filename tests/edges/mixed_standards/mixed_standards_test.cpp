@@ -17,40 +17,25 @@ using lockstep::wait_status;
 std::atomic<int> calls{0};
 void count() { ++calls; }
 
-TEST(mixed_standards, a_thread_of_the_older_unit_is_joined_here_and_has_no_stop_token) {
+TEST(mixed_standards, a_thread_of_the_older_unit_is_joined_here) {
   calls = 0;
   joinable_thread worker = of_2011::start(count);
-#if defined(__cpp_lib_jthread)
-  EXPECT_FALSE(worker.get_stop_token().stop_possible());
-  EXPECT_FALSE(worker.request_stop());
-#endif
   worker.join();
   EXPECT_EQ(calls, 1);
   of_2011::start(count);
   EXPECT_EQ(calls, 2) << "the destructor has joined";
 }
 
-#if defined(__cpp_lib_jthread)
-
-TEST(mixed_standards, the_older_unit_ends_a_thread_that_waits_for_a_stop) {
-  std::atomic<bool> stopped{false};
-  joinable_thread worker([&stopped](std::stop_token stop) {
-    while (!stop.stop_requested()) std::this_thread::yield();
-    stopped = true;
+TEST(mixed_standards, the_older_unit_joins_a_thread_of_this_one) {
+  std::atomic<bool> may_end{false}, ends{false};
+  joinable_thread worker([&] {
+    while (!may_end) std::this_thread::yield();
+    ends = true;
   });
   EXPECT_EQ(of_2011::join_for_a_moment(worker), wait_status::timed_out);
+  may_end = true;
   of_2011::end(std::move(worker));
-  EXPECT_TRUE(stopped);
+  EXPECT_TRUE(ends);
 }
-
-TEST(mixed_standards, the_same_function_has_a_stop_source_where_this_unit_starts_it) {
-  calls = 0;
-  joinable_thread worker(&count);
-  EXPECT_TRUE(worker.get_stop_token().stop_possible());
-  of_2011::end(std::move(worker));
-  EXPECT_EQ(calls, 1);
-}
-
-#endif
 
 }  // namespace

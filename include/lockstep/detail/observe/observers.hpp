@@ -81,6 +81,8 @@ inline bool is_observed_by(observer::bit one) noexcept { return (observers() & o
 void note_wake(const void* word) noexcept;
 /// A lock was taken, or is about to be given up.
 void note_lock(const void* object, bool is_taken) noexcept;
+/// The calling thread has begun; who joins it waits for that word.
+void note_thread(const void* word) noexcept;
 
 /// A point at which a thread may be delayed, before it does what others may wait for. In builds that do not diagnose
 /// misuse, this and notify_point() do nothing: a look at the observers takes 1 to 3 % of a notify.
