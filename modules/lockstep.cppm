@@ -179,7 +179,6 @@ using lockstep::trace_mark;
 using lockstep::trace_options;
 using lockstep::trace_scope;
 using lockstep::trace_summary;
-using lockstep::when_full;
 using lockstep::write_trace;
 
 // lockstep/wait_policy.hpp

@@ -103,8 +103,7 @@ stretch outermost(const trace& of, const thread& on) {
   const nanoseconds first = on.slices.empty() ? 0 : on.slices.front().begin;
   if (!calls_regions) return {first, last, state::between, false};
   // It was there before, and goes on.
-  return {std::min(on.whole.begin, first), std::max(last, std::min(on.whole.end, of.end)),
-          state::serial, false};
+  return {std::min(on.whole_from, first), std::max(last, of.end), state::serial, false};
 }
 
 activity activity_of(const trace& of, const thread& on) {

@@ -81,7 +81,6 @@ json packer::describe() const {
           {"end", trace_.end},
           {"window", {trace_.window().begin, trace_.window().end}},
           {"dropped", trace_.dropped},
-          {"whenFull", trace_.when_full},
           {"threads", describe_threads()},
           {"looks", looks},
           {"rows", json::array()},
@@ -100,19 +99,18 @@ json packer::describe_threads() const {
   for (std::size_t i = 0; i < trace_.threads.size(); ++i) {
     const thread& each = trace_.threads[i];
     const thread_figures& numbers = figures_.threads[i];
-    threads.push_back(
-        {{"name", each.name},
-         {"computing", numbers.when.computing.size()},
-         {"waiting", numbers.when.waiting.size()},
-         {"serial", numbers.when.serial.size()},
-         {"between", numbers.when.between.size()},
-         {"lost", each.lost},
-         {"whole", {std::min(each.whole.begin, trace_.end), std::min(each.whole.end, trace_.end)}},
-         {"marks", each.marks.size()},
-         {"computed", numbers.computed},
-         {"waited", numbers.waited},
-         {"outside", numbers.serial},
-         {"longestWait", numbers.longest_wait}});
+    threads.push_back({{"name", each.name},
+                       {"computing", numbers.when.computing.size()},
+                       {"waiting", numbers.when.waiting.size()},
+                       {"serial", numbers.when.serial.size()},
+                       {"between", numbers.when.between.size()},
+                       {"lost", each.lost},
+                       {"wholeFrom", std::min(each.whole_from, trace_.end)},
+                       {"marks", each.marks.size()},
+                       {"computed", numbers.computed},
+                       {"waited", numbers.waited},
+                       {"outside", numbers.serial},
+                       {"longestWait", numbers.longest_wait}});
   }
   return threads;
 }

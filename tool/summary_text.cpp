@@ -99,8 +99,8 @@ std::string summary_text(const trace& of, const figures& in_numbers) {
   std::string text = fmt::format("{} slices of {} threads, {}\n", of.slices(), of.threads.size(),
                                  time_text(of.end));
   if (of.dropped > 0) {
-    text += fmt::format("{} records were lost, the {} ones: the rings were full.\n", of.dropped,
-                        of.when_full == "stop" ? "newest" : "oldest");
+    text +=
+        fmt::format("{} records were lost, the oldest ones: the rings were full.\n", of.dropped);
     text += fmt::format(
         "Figures are of the time from {} to {}, of which there are all records.\n"
         "LOCKSTEP_TRACE=FILE,records=1M keeps more of each thread.\n",

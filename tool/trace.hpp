@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -64,8 +63,8 @@ struct thread {
   std::int64_t order = 0;
   std::uint32_t team = 0;  // of its first region or part, as in slices, and its rank there
   std::uint32_t rank = 0;
-  std::uint64_t lost = 0;  // records; there are all of what ended in this time
-  span whole = {0, std::numeric_limits<nanoseconds>::max()};
+  std::uint64_t lost = 0;  // records; there are all of what ended from then on
+  nanoseconds whole_from = 0;
   std::vector<slice> slices;  // by begin; what contains comes before what it contains
   std::vector<mark> marks;    // by time
 };
@@ -98,7 +97,6 @@ struct trace {
 
   std::string version;         // of lockstep
   std::uint64_t dropped = 0;   // records that were lost
-  std::string when_full;       // "overwrite": the oldest are lost, "stop": the newest
   std::uint64_t ignored = 0;   // events of kinds that lockstep does not write
   std::uint64_t crossing = 0;  // slices that end after the slice that they begin in
 

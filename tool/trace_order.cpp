@@ -28,10 +28,7 @@ void begin_at_zero(trace& of) {
     of.end = std::max(of.end, when);
   };
   for (thread& each : of.threads) {
-    if (each.lost != 0) {
-      each.whole.begin = std::max<nanoseconds>(each.whole.begin - begin, 0);
-      each.whole.end = std::max<nanoseconds>(each.whole.end - begin, 0);
-    }
+    if (each.lost != 0) each.whole_from = std::max<nanoseconds>(each.whole_from - begin, 0);
     for (slice& one : each.slices) {
       shift(one.begin);
       of.end = std::max(of.end, one.end());
@@ -106,8 +103,7 @@ void order_threads(trace& of) {
 span common_window(const trace& of) {
   span found = {0, of.end};
   for (const thread& each : of.threads) {
-    found.begin = std::max(found.begin, each.whole.begin);
-    found.end = std::min(found.end, each.whole.end);
+    found.begin = std::max(found.begin, each.whole_from);
   }
   return found;
 }

@@ -327,17 +327,14 @@ void builder::take_name(const event& one) {
   if (one.name == "thread_lost") take_loss(one);
 }
 
-/// That records of a thread were lost, and from when to when there are all.
+/// That records of a thread were lost, and from when on there are all.
 void builder::take_loss(const event& one) {
   const event_value* const records = one.argument("records");
   const event_value* const from = one.argument("whole_from");
-  const event_value* const until = one.argument("whole_until");
-  if (!records || !from || !until) return;
+  if (!records || !from) return;
   thread& whose = thread_of(one);
   whose.lost = records->whole.value_or(0);
-  if (whose.lost == 0) return;
-  whose.whole = {to_nanoseconds(one, from->number, "whole_from"),
-                 to_nanoseconds(one, until->number, "whole_until")};
+  if (whose.lost != 0) whose.whole_from = to_nanoseconds(one, from->number, "whole_from");
 }
 
 void builder::take(const event& one) {
@@ -393,8 +390,6 @@ trace builder::finish(const event& other_data) {
     result_.version = version->text;
   if (const event_value* const lost = other_data.argument("dropped"))
     result_.dropped = lost->whole.value_or(0);
-  if (const event_value* const full = other_data.argument("when_full"))
-    result_.when_full = full->text;
   return std::move(result_);
 }
 

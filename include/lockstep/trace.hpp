@@ -9,8 +9,8 @@
 //
 //   TRACE-1  At most one trace runs at a time in a process. It does not have what threads did before it began, except
 //            how long they had been waiting or working.
-//   TRACE-2  Each thread keeps as many records as were asked for. Then it loses the oldest ones, or takes no more. The
-//            file says which, and how many were lost.
+//   TRACE-2  Each thread keeps as many records as were asked for. Then it loses the oldest ones. The file says how many
+//            were lost, and from when on there are all.
 //   TRACE-3  Threads may run, begin and end while a trace starts, stops or is written. They never wait for it.
 //   TRACE-4  A child of fork() records nothing, and writes nothing, until it starts a trace of its own.
 //   TRACE-5  Names may be any text, which is copied when it is recorded; a trace keeps at most 65536 different ones.
@@ -49,18 +49,14 @@ void note_counter(const char* name, double value) noexcept;
 void note_user_mark(const char* name, std::uint64_t value) noexcept;
 }  // namespace detail
 
-enum class when_full { overwrite, stop };
-
-/// How much a trace keeps of each thread, and what it does when that is full.
+/// How much a trace keeps of each thread.
 struct trace_options {
   static constexpr std::size_t default_records = std::size_t{1} << 18;
 
   std::size_t records_per_thread;  ///< rounded up to a power of two, at most 2^30; 32 bytes each
-  when_full full;
 
-  constexpr explicit trace_options(std::size_t records = default_records,
-                                   when_full then = when_full::overwrite) noexcept
-      : records_per_thread(records), full(then) {}
+  constexpr explicit trace_options(std::size_t records = default_records) noexcept
+      : records_per_thread(records) {}
 };
 
 /// From now on threads record. False if a trace runs already, or there is no memory for the records of this thread. If

@@ -23,12 +23,9 @@ LOCKSTEP_INLINE record_ring* record_ring::make(std::size_t room, record_ring* be
   return made;
 }
 
-LOCKSTEP_INLINE void record_ring::begin(std::uint32_t trace, std::size_t records,
-                                        bool stops) noexcept {
+LOCKSTEP_INLINE void record_ring::begin(std::uint32_t trace, std::size_t records) noexcept {
   count_.store(0, memory_order_relaxed);  // 13
-  lost_.store(0, memory_order_relaxed);   // 13
   records_ = records;
-  stops_ = stops;
   trace_.store(trace, memory_order_release);  // 14
 }
 
@@ -46,8 +43,7 @@ LOCKSTEP_INLINE std::size_t record_ring::copy(trace_record* to, std::size_t room
   const std::uint64_t now = count_.load(memory_order_relaxed);  // 13
   const std::uint64_t whole = now + 2 > records_ ? now + 2 - records_ : 0;
   std::uint64_t begin = first;
-  if (!stops_ && whole > first && (now != end || end > records_ - 2))
-    begin = whole < end ? whole : end;
+  if (whole > first && (now != end || end > records_ - 2)) begin = whole < end ? whole : end;
   for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
   return converted<std::size_t>(end - begin);
 }
@@ -64,14 +60,14 @@ LOCKSTEP_INLINE void recorder::in_child() noexcept {
   if (trace_session* const of = session()) of->is_running = of->is_to_be_written = false;
 }
 
-LOCKSTEP_INLINE bool recorder::start_with_room(std::size_t records, bool stops) noexcept {
+LOCKSTEP_INLINE bool recorder::start_with_room(std::size_t records) noexcept {
   if (records > most_records) return false;
   thread_log* const log = log_of_this_thread();
   if (log != nullptr && ring_with_room(*log, rounded_records(records)) == nullptr) return false;
-  return start(records, stops);
+  return start(records);
 }
 
-LOCKSTEP_INLINE bool recorder::start(std::size_t records, bool stops) noexcept {
+LOCKSTEP_INLINE bool recorder::start(std::size_t records) noexcept {
   const std::size_t rounded = rounded_records(records);
   watch_forks<locked_around_fork<&process_state::trace_forks, recorder>>();
   const holding<fork_section> held(process().trace_forks);
@@ -85,7 +81,6 @@ LOCKSTEP_INLINE bool recorder::start(std::size_t records, bool stops) noexcept {
   of->is_running = true;
   const std::uint32_t before = of->number.load(memory_order_relaxed);  // 7
   of->records.store(rounded, memory_order_relaxed);                    // 5
-  of->stops.store(stops ? 1 : 0, memory_order_relaxed);                // 5
   of->begin = tick_clock::now();
   of->end = 0;
   of->number.store(before + 1, memory_order_release);  // 4
@@ -131,7 +126,7 @@ LOCKSTEP_INLINE record_ring* recorder::make_ready(thread_log& log) noexcept {
   }
   if (ring == nullptr) return nullptr;
   if (ring->trace() != number) {
-    ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
+    ring->begin(number, records);
   }
   ring->thread = log.number;
   thread_name name = {};

@@ -9,7 +9,7 @@
 //   RECORD-2  A child of fork() records nothing until it starts a trace of its own.
 //   RING-1  A record is read whole or not at all, also while its thread goes on writing. After reading, the reader
 //           looks how far the writer is, and drops the records that the writer may have overwritten.
-//   RING-2  A ring that is full loses its oldest records, or takes no more, as the trace says. It counts what is lost.
+//   RING-2  A ring that is full loses its oldest records.
 //   RING-3  A ring belongs to one trace. In the next trace, its thread begins it anew when it has something to write.
 //
 //   words of a record                                          words of a rest
@@ -33,7 +33,7 @@
 //   10 word.store       release  12     a reader that sees a word of a later round sees the count before it
 //   11 count.load       acquire  9      as 9
 //   12 word.load        acquire  10     as 10: the count that is read next is not older
-//   13 count, lost      relaxed  -      its own thread; else a number that stands for itself, or ordered by 12, 14
+//   13 count            relaxed  -      its own thread; else a number that stands for itself, or ordered by 12, 14
 //   14 trace.store      release  15     the trace of the ring and its counts are set before
 //   15 trace.load       acquire  14     as 14
 //
@@ -138,16 +138,12 @@ class record_ring {
   std::size_t room() const noexcept { return room_; }
   const record_ring* before() const noexcept { return before_; }
   /// Begins anew, for the trace of that number, with so many records at most. Only for its thread.
-  void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
+  void begin(std::uint32_t trace, std::size_t records) noexcept;
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 15
 
   /// Writes one or two records. Only for its thread.
   void put(const trace_record* of, unsigned count) noexcept {
     const std::uint64_t at = count_.load(memory_order_relaxed);  // 13
-    if (stops_ && at + count > records_) {
-      lost_.store(lost_.load(memory_order_relaxed) + count, memory_order_relaxed);  // 13
-      return;
-    }
     for (unsigned i = 0; i < count; ++i) {
       slot& to = slots_[(at + i) & (records_ - 1)];
       for (unsigned k = 0; k < 4; ++k)
@@ -158,7 +154,7 @@ class record_ring {
 
   /// How many records there were, including lost ones.
   std::uint64_t count() const noexcept {
-    return count_.load(memory_order_relaxed) + lost_.load(memory_order_relaxed);  // 13
+    return count_.load(memory_order_relaxed);  // 13
   }
   /// How many there are now, at most.
   std::size_t held() const noexcept {
@@ -182,9 +178,8 @@ class record_ring {
   const std::size_t room_;
   record_ring* const before_;
   std::size_t records_ = 1;
-  bool stops_ = false;
   observer_atomic<std::uint32_t> trace_{0};
-  observer_atomic<std::uint64_t> count_{0}, lost_{0};
+  observer_atomic<std::uint64_t> count_{0};
 };
 
 /// Which thread last let go the waiters of a word, when, and whether it woke any. A notifier that finds no sleeper does
@@ -235,7 +230,6 @@ class last_notifies {
 struct trace_session {
   observer_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
   observer_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
-  observer_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
   last_notifies notifies;
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
@@ -273,9 +267,9 @@ struct recorder {
   static constexpr std::size_t most_records = std::size_t{1} << 30;
 
   /// start(), if there is memory for so many records of the calling thread. False also above most_records.
-  static bool start_with_room(std::size_t records, bool stops) noexcept;
+  static bool start_with_room(std::size_t records) noexcept;
   /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
-  static bool start(std::size_t records, bool stops) noexcept;
+  static bool start(std::size_t records) noexcept;
   /// Ends the trace; false if none runs.
   static bool stop() noexcept;
   static bool is_running() noexcept;

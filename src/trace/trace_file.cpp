@@ -11,7 +11,7 @@
 //                        barrier (from the last to arrive), region (from its caller to the first part of each member),
 //                        wake (of a sleeper), end of part, node, step, and notify, for any other wait
 //
-// A thread that lost records has "thread_lost" in its metadata: how many, and from when to when none is missing.
+// A thread that lost records has "thread_lost" in its metadata: how many, and from when on none is missing.
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
 //   EXPORT-2  Slices of a track nest, and are in the order of their begins.
@@ -55,15 +55,14 @@ class trace_writer {
       if (at.lost != 0) {
         out_.put(",\n");
         meta(i, "thread_lost").field("records", at.lost);
-        out_.time_field("whole_from", of_.time(at.whole_from));
-        out_.time_field("whole_until", of_.time(at.whole_until)).put("}}");
+        out_.time_field("whole_from", of_.time(at.whole_from)).put("}}");
       }
       write_track(at);
     }
     for (const trace_view::arrow& each : of_.arrows) write_arrow(each);
     out_.put("\n]").field("displayTimeUnit", "ns").field("otherData").put("{");
     out_.field("lockstep", LOCKSTEP_VERSION).field("members", of_.members);
-    out_.field("dropped", of_.lost).field("when_full", of_.stops ? "stop" : "overwrite");
+    out_.field("dropped", of_.lost);
     out_.time_field("duration_us", of_.time(of_.end)).put("}}\n");
     return out_.flush();
   }
@@ -332,7 +331,7 @@ LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
   }
   errno = saved;
   if (!is_possible) return;
-  if (!recorder::start_with_room(records, false)) {
+  if (!recorder::start_with_room(records)) {
     if (recorder::is_running()) return;  // the program has started one
     std::fprintf(stderr, "lockstep: %s='%s' is ignored: there is no memory for %zu records\n",
                  whose, path, records);
@@ -350,8 +349,7 @@ LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
 }  // namespace detail
 
 LOCKSTEP_INLINE bool start_trace(trace_options options) {
-  return detail::recorder::start_with_room(options.records_per_thread,
-                                           options.full == when_full::stop);
+  return detail::recorder::start_with_room(options.records_per_thread);
 }
 LOCKSTEP_INLINE bool stop_trace() {
   const std::string path = detail::take_trace_path();

@@ -28,7 +28,6 @@ LOCKSTEP_INLINE trace_view::trace_view() {
     const std::uint32_t number = of->number.load(memory_order_relaxed);  // 1
     begin = of->begin;
     end = of->is_running ? tick_clock::now() : of->end;
-    stops = of->stops.load(memory_order_relaxed) != 0;  // 1
     std::vector<const thread_log*> logs;
     for (thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) logs.push_back(at);
     for (std::size_t i = logs.size(); i-- > 0;) {  // as they were made
@@ -58,7 +57,7 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
   lost += lost_here;
   events.reserve(events.size() + count);
   std::size_t first = events.size();
-  std::uint64_t oldest = 0, newest = 0;  // ends
+  std::uint64_t oldest = 0;  // end
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
@@ -71,7 +70,7 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
       has_track = true;
       if (events.size() > first) sort_events(first);
       first = events.size();
-      track made = {thread_name(), 0, from.track(), first, first, 0, begin, end};
+      track made = {thread_name(), 0, from.track(), first, first, 0, begin};
       from.name.read(made.name);
       made.shown_number = from.shown_number();
       name_if_nameless(made);
@@ -84,17 +83,14 @@ LOCKSTEP_INLINE void trace_view::read(const thread_log& from, const record_ring&
       name_if_nameless(of);
     }
     if (oldest == 0) oldest = at.end();
-    newest = at.end();
     events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
                       static_cast<std::uint32_t>(tracks.size() - 1)});
     tracks.back().last = events.size();
   }
   if (lost_here != 0 && tracks.size() > first_track) {
-    // Records are in the order of their ends. A ring that overwrites has lost the first ones, another one the last.
-    track& whose = stops ? tracks.back() : tracks[first_track];
-    whose.lost = lost_here;
-    if (stops) whose.whole_until = newest;
-    if (!stops) whose.whole_from = oldest;
+    // Records are in the order of their ends, and the first ones are lost.
+    tracks[first_track].lost = lost_here;
+    tracks[first_track].whole_from = oldest;
   }
   if (events.size() > first) sort_events(first);
 }

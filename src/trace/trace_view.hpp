@@ -32,8 +32,8 @@ class trace_view {
     std::uint64_t shown_number;
     std::uint32_t log;        ///< the track() of its log
     std::size_t first, last;  ///< of its events; the last is past the end
-    // How many records are lost. Those that ended between the two ticks are all there.
-    std::uint64_t lost, whole_from, whole_until;
+    std::uint64_t lost,
+        whole_from;  ///< how many records; those that ended from that tick on are all there
   };
   /// From the thread that released the other one. Times are ticks.
   struct arrow {
@@ -75,7 +75,6 @@ class trace_view {
   std::uint64_t begin = 0, end = 0;  ///< of the trace, in ticks
   std::uint64_t lost = 0;            ///< records
   std::uint32_t members = 0;         ///< of the largest region
-  bool stops = false;  ///< what did not fit was left out; false: the oldest was overwritten
   double nanoseconds_a_tick = 1;
 
  private:

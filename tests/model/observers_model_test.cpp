@@ -187,7 +187,7 @@ std::size_t check_copy(const record_ring& ring, std::uint64_t& first) {
 TEST(observers_model, records_are_read_whole_while_their_thread_writes_over_them_RING_1) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     record_ring* const ring = record_ring::make(4, nullptr);
-    ring->begin(1, 4, false);
+    ring->begin(1, 4);
     for (std::uint64_t i = 1; i <= 3; ++i) {
       const trace_record one = numbered(i);
       ring->put(&one, 1);
@@ -205,33 +205,6 @@ TEST(observers_model, records_are_read_whole_while_their_thread_writes_over_them
     std::uint64_t first = 0;
     check(check_copy(*ring, first) == 2 && first == 5, "all but those that may be written over");
     check(ring->count() == 6, "all are counted");
-    delete ring;
-  });
-}
-
-TEST(observers_model, a_ring_that_stops_keeps_its_first_records_and_counts_the_others_RING_2) {
-  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
-    record_ring* const ring = record_ring::make(4, nullptr);
-    ring->begin(1, 4, true);
-    for (std::uint64_t i = 1; i <= 3; ++i) {
-      const trace_record one = numbered(i);
-      ring->put(&one, 1);
-    }
-    threads({[&] {
-               const trace_record both[2] = {numbered(5), numbered(6)};
-               ring->put(both, 2);
-               const trace_record last = numbered(4);
-               ring->put(&last, 1);
-               ring->put(&last, 1);
-             },
-             [&] {
-               std::uint64_t first = 0;
-               const std::size_t count = check_copy(*ring, first);
-               check(first == 1 && count >= 3, "the first ones are there");
-             }});
-    std::uint64_t first = 0;
-    check(check_copy(*ring, first) == 4 && first == 1, "it is full");
-    check(ring->count() == 7, "what did not fit is counted");
     delete ring;
   });
 }
@@ -267,10 +240,10 @@ TEST(observers_model, traces_begin_and_end_while_threads_record_RECORD_1) {
                });
              },
              [&] {
-               check(recorder::start(16, false), "none runs");
+               check(recorder::start(16), "none runs");
                check(recorder::stop(), "one runs");
                check_view(0, 2);
-               check(recorder::start(32, true), "none runs");
+               check(recorder::start(32), "none runs");
                check_view(0, 2);
              }});
     check(recorder::is_running(), "the second");
@@ -286,7 +259,7 @@ TEST(observers_model, traces_begin_and_end_while_threads_record_RECORD_1) {
 TEST(observers_model, a_ring_goes_to_the_next_thread_of_its_log_and_tells_the_two_apart_VIEW_1) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
-    check(recorder::start(16, false), "none runs");
+    check(recorder::start(16), "none runs");
     const auto live = [](std::uint64_t number) {
       thread_log& log = *thread_logs::take(number);
       mark(log, number);

@@ -102,8 +102,8 @@ class Command(unittest.TestCase):
             made.name(thread, f"member {thread}")
             for i in range(10):
                 made.slice("region", "loop", thread, 1000 * i, 1000 * i + 500, where="solver.cpp:7")
-        made.add(ph="M", name="thread_lost", tid=1, args={"records": 9, "whole_from": 4.0, "whole_until": 9.5})
-        self.trace.write_text(made.text(dropped=9, when_full="overwrite", duration_us=9.5), encoding="utf-8")
+        made.add(ph="M", name="thread_lost", tid=1, args={"records": 9, "whole_from": 4.0})
+        self.trace.write_text(made.text(dropped=9, duration_us=9.5), encoding="utf-8")
         text = self.call("summary", self.trace)
         self.assertIn("9 records were lost, the oldest ones", text)
         self.assertIn("from 4.00 us to 9.50 us", text)

@@ -102,7 +102,7 @@ TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndOthersAreBetween) {
   const tool::activity worker = activity_of(made.of, made.of.threads[1]);
   EXPECT_EQ(pairs(worker.serial), spans());
   EXPECT_EQ(pairs(worker.between), (spans{{20, 40}}));
-  made.of.threads[0].whole.begin = 5;
+  made.of.threads[0].whole_from = 5;
   EXPECT_EQ(activity_of(made.of, made.of.threads[0]).serial[0].begin, 5)
       << "before, nothing is known";
 }

@@ -116,7 +116,7 @@ def main(argv):
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args(argv[1:])
     trace = make(chosen.members, chosen.slices, chosen.seed)
-    chosen.file.write_text(trace.text(lockstep="0.1.0", members=chosen.members, dropped=0, when_full="overwrite"),
+    chosen.file.write_text(trace.text(lockstep="0.1.0", members=chosen.members, dropped=0),
                            encoding="utf-8")
     print(f"{chosen.file}: {trace.slices} slices, {trace.arrows} arrows")
 

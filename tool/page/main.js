@@ -201,9 +201,8 @@ function showAddress() {
 /// Which records there are not, and what follows from that.
 function lossInWords() {
   const [from, to] = model.window;
-  const age = model.whenFull === "stop" ? "newest" : "oldest";
   const whose = model.threads.filter((each) => each.lost).map((each) => each.name).join(", ");
-  return `${model.dropped} records were lost, the ${age}` + (whose ? ` of ${whose}: hatched. ` : ". ") +
+  return `${model.dropped} records were lost, the oldest` + (whose ? ` of ${whose}: hatched. ` : ". ") +
       `The tables are of ${timeText(from)} to ${timeText(to)}, of which there are all. ` +
       "LOCKSTEP_TRACE=FILE,records=1M keeps more.";
 }

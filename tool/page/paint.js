@@ -113,15 +113,12 @@ class Painter {
   losses({thread, bar, rows, isOpen}, top) {
     if (!thread.lost) return;
     const height = rows - bar + (isOpen ? thread.rows.length * ROW : 0);
-    for (const [from, to] of [[0, thread.whole[0]], [thread.whole[1], this.model.end]]) {
-      if (to <= from) continue;
-      const x = Math.max(this.view.x(from), this.view.left);
-      const x2 = Math.min(this.view.x(to), this.view.left + this.view.width);
-      if (x2 <= x) continue;
-      this.context.fillStyle = "#fff";
-      this.fill(x, bar - top, x2 - x, BAR);
-      this.hatch(x, x2, bar - top, height);
-    }
+    const x = Math.max(this.view.x(0), this.view.left);
+    const x2 = Math.min(this.view.x(thread.wholeFrom), this.view.left + this.view.width);
+    if (x2 <= x) return;
+    this.context.fillStyle = "#fff";
+    this.fill(x, bar - top, x2 - x, BAR);
+    this.hatch(x, x2, bar - top, height);
   }
 
   hatch(x, x2, y, height) {
