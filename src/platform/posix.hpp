@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/posix.hpp -- what the library uses of POSIX; windows.hpp has the same of Windows (layer: platform)
 //
-// A lock that begins as zeros, a thread, a time as the system takes it, and an errno that stays as it was.
+// A lock, a thread, a time as the system takes it, and an errno that stays as it was.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 #define LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 
@@ -13,6 +13,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <mutex>
 
 #include <lockstep/detail/platform/config.hpp>
 
@@ -43,28 +44,9 @@ Time system_time(std::uint64_t nanoseconds) noexcept {
   return made;
 }
 
-/// A lock that needs no code to initialise it: a std::mutex, without its headers.
-class system_mutex {
- public:
-  constexpr system_mutex() noexcept = default;
-  system_mutex(const system_mutex&) = delete;
-  system_mutex& operator=(const system_mutex&) = delete;
+using system_mutex = std::mutex;
 
-  void lock() noexcept { pthread_mutex_lock(&native_); }
-  void unlock() noexcept { pthread_mutex_unlock(&native_); }
-
- private:
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
-#endif
-  pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-};
-
-/// A std::thread, without its headers.
+/// A std::thread that says by a number why it does not start.
 class native_thread {
  public:
   /// Starts a thread that calls f(of). Returns 0, or the number of the system's error.
