@@ -22,6 +22,12 @@ namespace {
 int as_int(unsigned value) { return static_cast<int>(value); }
 task_variables& own() { return here().running->own_variables(); }
 
+const thread_places& own_places() {
+  part& self = here();
+  affinity::place_initial_thread(self);
+  return self.places;
+}
+
 /// The thread's part, or that of an ancestor, at a level of nesting; null where there is none.
 const part* at_level(int level) {
   const part* at = &here();
@@ -110,18 +116,21 @@ OPENMP_API void omp_get_schedule(unsigned* kind, int* chunk) {
 
 // --- those of the process ---
 
-OPENMP_API int omp_get_num_procs() { return affinity::available_cpus(); }
-OPENMP_API int omp_get_cancellation() { return process_settings().can_cancel ? 1 : 0; }
-OPENMP_API int omp_get_max_task_priority() { return process_settings().max_task_priority; }
+OPENMP_API int omp_get_num_procs() { return static_cast<void>(here()), affinity::available_cpus(); }
+OPENMP_API int omp_get_cancellation() { return called_settings().can_cancel ? 1 : 0; }
+OPENMP_API int omp_get_max_task_priority() { return called_settings().max_task_priority; }
 OPENMP_API void omp_set_num_teams(int teams) {
-  if (teams >= 0) process_settings().num_teams = teams;
+  if (teams >= 0) called_settings().num_teams = teams;
 }
-OPENMP_API int omp_get_max_teams() { return process_settings().num_teams; }
+OPENMP_API int omp_get_max_teams() { return called_settings().num_teams; }
 OPENMP_API void omp_set_teams_thread_limit(int threads) {
-  if (threads >= 0) process_settings().teams_thread_limit = threads;
+  if (threads >= 0) called_settings().teams_thread_limit = threads;
 }
-OPENMP_API int omp_get_teams_thread_limit() { return process_settings().teams_thread_limit; }
-OPENMP_API void omp_display_env(int is_verbose) { display::show_environment(is_verbose != 0); }
+OPENMP_API int omp_get_teams_thread_limit() { return called_settings().teams_thread_limit; }
+OPENMP_API void omp_display_env(int is_verbose) {
+  static_cast<void>(here());
+  display::show_environment(is_verbose != 0);
+}
 
 // --- time ---
 
@@ -146,7 +155,9 @@ OPENMP_API void omp_fulfill_event(std::uintptr_t event) {
 // --- where threads run ---
 
 OPENMP_API int omp_get_proc_bind() { return static_cast<int>(here().variables().bind); }
-OPENMP_API int omp_get_num_places() { return affinity::is_on() ? affinity::count() : 0; }
+OPENMP_API int omp_get_num_places() {
+  return static_cast<void>(here()), affinity::is_on() ? affinity::count() : 0;
+}
 OPENMP_API int omp_get_place_num_procs(int place) {
   if (place < 0 || place >= omp_get_num_places()) return 0;
   return static_cast<int>(affinity::cpus_of(place).size());
@@ -155,11 +166,11 @@ OPENMP_API void omp_get_place_proc_ids(int place, int* cpus) {
   if (place < 0 || place >= omp_get_num_places()) return;
   for (const unsigned cpu : affinity::cpus_of(place)) *cpus++ = as_int(cpu);
 }
-OPENMP_API int omp_get_place_num() { return here().places.place; }
-OPENMP_API int omp_get_partition_num_places() { return here().places.count; }
+OPENMP_API int omp_get_place_num() { return own_places().place; }
+OPENMP_API int omp_get_partition_num_places() { return own_places().count; }
 OPENMP_API void omp_get_partition_place_nums(int* places) {
-  const thread_places& own_places = here().places;
-  for (int i = 0; i < own_places.count; ++i) *places++ = own_places.first + i;
+  const thread_places& all = own_places();
+  for (int i = 0; i < all.count; ++i) *places++ = all.first + i;
 }
 
 namespace {
@@ -185,10 +196,7 @@ OPENMP_API std::size_t omp_get_affinity_format(char* to, std::size_t size) {
 OPENMP_API std::size_t omp_capture_affinity(char* to, std::size_t size, const char* format) {
   return copy_out(display::filled_in(format, here()), to, size);
 }
-OPENMP_API void omp_display_affinity(const char* format) {
-  const std::string line = display::filled_in(format, here()) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
+OPENMP_API void omp_display_affinity(const char* format) { display::show_affinity(format, here()); }
 
 // --- devices: there is the host, whose number is that of the devices ---
 

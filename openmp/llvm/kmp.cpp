@@ -68,7 +68,7 @@ int refusal_of(int cpu) noexcept {
 }  // namespace
 
 OPENMP_API std::size_t kmp_get_stacksize_s() {
-  const std::size_t size = process_settings().stack_size;
+  const std::size_t size = called_settings().stack_size;
   return size != 0 ? size : default_stack_size();
 }
 OPENMP_API int kmp_get_stacksize() {
@@ -78,16 +78,16 @@ OPENMP_API int kmp_get_stacksize() {
 /// Of threads that are made from now on.
 OPENMP_API void kmp_set_stacksize_s(std::size_t size) {
   constexpr std::size_t least = 16384;  // PTHREAD_STACK_MIN
-  process_settings().stack_size = size < least ? least : size;
+  called_settings().stack_size = size < least ? least : size;
 }
 OPENMP_API void kmp_set_stacksize(int size) {
   kmp_set_stacksize_s(size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
-OPENMP_API int kmp_get_blocktime() { return process_settings().blocktime; }
+OPENMP_API int kmp_get_blocktime() { return called_settings().blocktime; }
 OPENMP_API void kmp_set_blocktime(int milliseconds) {
   const int wanted = milliseconds > 0 ? milliseconds : 0;
-  if (wanted == process_settings().blocktime && process_settings().has_waiting) return;
+  if (wanted == called_settings().blocktime && process_settings().has_waiting) return;
   set_blocktime(wanted);
   pool::renew_teams(this_record);
 }
@@ -102,7 +102,7 @@ OPENMP_API void kmp_set_library_serial() { kmp_set_library(serial); }
 OPENMP_API void kmp_set_library_turnaround() { kmp_set_library(turnaround); }
 OPENMP_API void kmp_set_library_throughput() { kmp_set_library(throughput); }
 
-/// "NAME=VALUE|NAME=VALUE": as if the environment said it, where it says nothing.
+/// "NAME=VALUE|NAME=VALUE": as if the environment said it.
 OPENMP_API void kmp_set_defaults(const char* text) {
   while (text != nullptr && *text != 0) {
     const std::size_t length = std::strcspn(text, "|");
@@ -110,7 +110,7 @@ OPENMP_API void kmp_set_defaults(const char* text) {
     if (one == nullptr) fail("Out of memory");
     if (char* const equals = std::strchr(one, '=')) {
       *equals = 0;
-      setenv(one, equals + 1, 0);
+      setenv(one, equals + 1, 1);
     }
     std::free(one);
     text += length + (text[length] == '|' ? 1 : 0);
@@ -324,7 +324,7 @@ CONSTANT(low_lat_mem_space, 4);
 
 OPENMP_API int __kmpc_get_target_offload() {
   // 0 disabled, 1 default, 2 mandatory.
-  const target_offload how = process_settings().offload;
+  const target_offload how = called_settings().offload;
   return how == target_offload::mandatory ? 2 : how == target_offload::usual ? 1 : 0;
 }
 OPENMP_API int __kmpc_pause_resource(int kind) { return omp_pause_resource_all(kind); }

@@ -298,7 +298,7 @@ OPENMP_API void __kmpc_fork_call(ident*, std::int32_t count, microtask function,
 
 OPENMP_API void __kmpc_serialized_parallel(ident*, std::int32_t) {
   begin_alone(entered());
-  if (has_tool()) ompt::set_exit_of_program(here(), __builtin_frame_address(0));
+  if (has_tool()) ompt::set_exit_of_program(here());
 }
 OPENMP_API void __kmpc_end_serialized_parallel(ident*, std::int32_t) { end_alone(entered()); }
 

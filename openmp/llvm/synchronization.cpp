@@ -144,14 +144,24 @@ namespace {
 
 enum : std::int32_t { reduce_under_lock = 1, reduce_by_atomics = 2 };
 
-/// A tool is told of what happens under the lock; of atomic operations nobody could tell it.
+/// A tool is told of what happens under the lock; of atomic operations nobody could tell it. Nor have they an order.
 bool is_under_lock(const ident* at) noexcept {
-  return (at->flags & has_atomic_reduction) == 0 || has_tool();
+  return (at->flags & has_atomic_reduction) == 0 || has_tool() ||
+         process_settings().reduces_in_order;
+}
+
+/// KMP_DETERMINISTIC_REDUCTION: a member reduces when those with lower ranks have done so. A barrier for each turn: so it
+/// takes time, and needs nothing that other reductions would have to look at.
+void pass_turns(part& self, unsigned first, unsigned last) noexcept {
+  if (!process_settings().reduces_in_order) return;
+  for (unsigned turn = first; turn < last; ++turn)
+    static_cast<void>(pass_barrier_untold(self, of_reduction));
 }
 
 std::int32_t begin_reduction(part& self, const ident* at, critical_name* name) noexcept {
   if (!self.is_alone()) {
     if (!is_under_lock(at)) return reduce_by_atomics;
+    pass_turns(self, 0, self.rank);
     lock_of(name).lock();
   }
   if (has_tool()) ompt::tell_reduction(self, ompt::endpoint::begin);
@@ -159,7 +169,9 @@ std::int32_t begin_reduction(part& self, const ident* at, critical_name* name) n
 }
 void end_reduction(part& self, const ident* at, critical_name* name) noexcept {
   if (has_tool()) ompt::tell_reduction(self, ompt::endpoint::end);
-  if (!self.is_alone() && is_under_lock(at)) lock_of(name).unlock();
+  if (self.is_alone() || !is_under_lock(at)) return;
+  lock_of(name).unlock();
+  pass_turns(self, self.rank, self.size);
 }
 
 }  // namespace

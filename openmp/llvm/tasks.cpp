@@ -187,7 +187,7 @@ OPENMP_API void __kmpc_omp_task_begin_if0(ident*, i32, task_data* data) {
   explicit_task& one = of.task();
   if (has_tool()) tell_task(self, one, {true, {}, nullptr, traits_of(of)}, of.size);
   self.shared->tasks.begin_within(self, one);
-  if (has_tool()) ompt::set_exit_of_program(self, __builtin_frame_address(0));
+  if (has_tool()) ompt::set_exit_of_program(self);
 }
 OPENMP_API void __kmpc_omp_task_complete_if0(ident*, i32, task_data* data) {
   part& self = entered();

@@ -306,6 +306,12 @@ thread_places places_of_member(const thread_places& parent, unsigned rank, unsig
                        length};
 }
 
+void place_initial_thread(part& of) noexcept {
+  if (!is_on() || of.outer != nullptr || of.places.place >= 0) return;
+  bind_this_thread(of.places.first);
+  of.places.place = of.places.first;
+}
+
 void bind_this_thread(int which) noexcept {
   if (this_record.bound_place == which) return;
   this_record.bound_place = which;

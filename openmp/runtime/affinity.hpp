@@ -23,9 +23,8 @@ thread_places places_of_member(const thread_places& parent, unsigned rank, unsig
 /// Binds the calling thread to a place, unless it is there already; -1 lets it go where the process may.
 void bind_this_thread(int place) noexcept;
 
-/// For OMP_DISPLAY_AFFINITY, at the begin of a member's part: says where it runs, if that is new for the thread.
-/// Call only where process_settings().displays_affinity.
-void display_if_new(const part& of) noexcept;
+/// Before a thread's first region, or its first question where it is: it gets a place, where threads are bound.
+void place_initial_thread(part& of) noexcept;
 
 /// Whether this process could run on a CPU when it started.
 bool may_use(unsigned cpu) noexcept;

@@ -2,7 +2,8 @@
 // openmp/runtime/control_variables.hpp -- the internal control variables of OpenMP, and where they come from
 //
 // Each task has a copy of task_variables: what omp_set_...() changes holds for the task, and is copied to those it makes.
-// process_variables are read from the environment once, before main() (environment.cpp), and do not change but where a
+// process_variables are read from the environment before main(), for LLVM's programs at the first call as well
+// (environment.cpp), and do not change but where a
 // function of the interface says so.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP
@@ -60,11 +61,16 @@ struct process_variables {
       false;  ///< or there may be one: events and what tools ask for are seen to (ompt.hpp)
   bool has_special_tasks = false;    ///< which may be cancelled, or which a tool is told of
   bool has_special_regions = false;  ///< lists by level, threads that are displayed, or a tool
+  bool is_of_llvm = false;  ///< the program asks for LLVM's runtime: it gets that one's ways
+  std::size_t seen = 0;     ///< a hash of the environment that all this was read from
   int max_task_priority = 0;
   int num_teams = 0, teams_thread_limit = 0;
-  std::size_t stack_size = 0;  ///< of threads, in bytes; 0: the system's
-  int blocktime = 200;         ///< KMP_BLOCKTIME, in milliseconds, as programs are told
-  wait_policy waiting;         ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
+  proc_bind bind_of_teams = proc_bind::spread;  ///< KMP_TEAMS_PROC_BIND
+  bool throttles_tasks = true;                  ///< KMP_ENABLE_TASK_THROTTLING
+  bool reduces_in_order = false;                ///< KMP_DETERMINISTIC_REDUCTION
+  std::size_t stack_size = 0;                   ///< of threads, in bytes; 0: the system's
+  int blocktime = 200;  ///< KMP_BLOCKTIME, in milliseconds, as programs are told
+  wait_policy waiting;  ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
   bool has_waiting =
       false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
   bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY

@@ -9,11 +9,13 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lockstep/detail/platform/config.hpp>
 #include "platform/cpus.hpp"
 #include "platform/fork.hpp"
+#include "platform/this_thread.hpp"
 
 #include "affinity.hpp"
 #include "allocators.hpp"
@@ -27,19 +29,20 @@ namespace {
 
 using detail::append;
 
-constexpr char usual_format[] = "level %L thread %i affinity %A";
+/// What each of the two runtimes has where the program says nothing.
+const char* usual_format() noexcept {
+  return process_settings().is_of_llvm ? "OMP: pid %P tid %i thread %n bound to OS proc set {%A}"
+                                       : "level %L thread %i affinity %A";
+}
 
 /// What is only shown, or asked for rarely. Never destroyed, as the settings.
 struct shown_state {
   const char* policy = nullptr;
   bool has_count = false;
   unsigned long long looks = 0;
-  std::string format = usual_format;
-  struct shown_part {
-    unsigned rank = 0, level = 0, size = 0;
-    int place = -2;
-  };
-  std::vector<shown_part> part_of_thread;  ///< by number of thread: what was shown last
+  std::string format = usual_format();
+  std::vector<shown_region>
+      region_of_thread;  ///< by number of thread: the last that it encountered
 };
 shown_state& state() noexcept {
   static shown_state* const kept = new shown_state;
@@ -105,30 +108,25 @@ std::string value_of(char letter, const part& of) {
     case 'P': return number_as_text(getpid());
     default: break;
   }
+  if (letter != 'i') return "undefined";  // as OpenMP says
+  if (process_settings().is_of_llvm)
+    return number_as_text(static_cast<long>(detail::shown_thread_number()));
   std::string text;
   append(text, "0x%" PRIxPTR, static_cast<std::uintptr_t>(pthread_self()));
   return text;
 }
 
-/// At `at`, behind the '%': reads the field's letter or its name in braces.
+/// At `at`, behind the '%': reads the field's letter or its name in braces. 0: of a name that is not known.
 char take_letter(const char*& at) {
-  if (*at != '{') {
-    for (const field& each : fields) {
-      if (each.letter == *at) {
-        ++at;
-        return each.letter;
-      }
-    }
-    fail("affinity format: there is no field of type '%c'", *at);
-  }
-  ++at;
+  if (*at == 0) return 0;
+  if (*at != '{') return *at++;
+  const std::string name(at + 1, std::strcspn(at + 1, "}"));
+  at += 1 + name.size();
+  if (*at == '}') ++at;
   for (const field& each : fields) {
-    const std::size_t length = std::strlen(each.name);
-    if (std::strncmp(at, each.name, length) != 0 || at[length] != '}') continue;
-    at += length + 1;
-    return each.letter;
+    if (name == each.name) return each.letter;
   }
-  fail("affinity format: there is no field of the name '%s'", detail::one_line(at).c_str());
+  return 0;
 }
 
 void append_field(std::string& text, const std::string& value, bool has_zeros, bool is_right,
@@ -286,8 +284,6 @@ std::string filled_in(const char* format, const part& of) noexcept {
       continue;
     }
     const bool has_zeros = *at == '0';
-    if (has_zeros && at[1] != '.')
-      fail("affinity format: a zero behind %% is followed by a dot, as in %%0.5n");
     if (has_zeros) ++at;
     const bool is_right = *at == '.';
     if (is_right) ++at;
@@ -301,28 +297,18 @@ std::string filled_in(const char* format, const part& of) noexcept {
   return text;
 }
 
-/// Whether something else was shown of this thread, or nothing.
-static bool is_new(const part& of) noexcept {
+void show_affinity(const char* format, const part& of) noexcept {
+  const std::string line = filled_in(format, of) + "\n";
+  std::fwrite(line.data(), 1, line.size(), process_settings().is_of_llvm ? stdout : stderr);
+}
+
+bool is_new_region(const shown_region& of) noexcept {
   const std::uint32_t thread = thread_number();
   const holding_state held;
-  std::vector<shown_state::shown_part>& shown = state().part_of_thread;
+  std::vector<shown_region>& shown = state().region_of_thread;
   if (shown.size() <= thread) shown.resize(thread + 1);
-  shown_state::shown_part& last = shown[thread];
-  const bool differs = last.rank != of.rank || last.level != of.level || last.size != of.size ||
-                       last.place != of.places.place;
-  last = {of.rank, of.level, of.size, of.places.place};
-  return differs;
+  return std::exchange(shown[thread], of) != of;
 }
 
 }  // namespace display
-
-namespace affinity {
-
-void display_if_new(const part& of) noexcept {
-  if (!display::is_new(of)) return;
-  const std::string line = display::filled_in(nullptr, of) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
-}  // namespace affinity
 }  // namespace lockstep::openmp

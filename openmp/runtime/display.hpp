@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <string>
 
-namespace lockstep::openmp {
+#include "part.hpp"
 
-struct part;
+namespace lockstep::openmp {
 
 namespace display {
 
@@ -22,6 +22,19 @@ void set_affinity_format(const char* format) noexcept;
 std::string affinity_format() noexcept;
 /// The format filled in for the calling thread, whose part it is. Null: the format of the process.
 std::string filled_in(const char* format, const part& of) noexcept;
+/// The same as a line: on stderr, with LLVM's programs on stdout.
+void show_affinity(const char* format, const part& of) noexcept;
+
+/// For OMP_DISPLAY_AFFINITY, by a thread that encounters a region: whether its last one was another. Then all members are
+/// shown.
+struct shown_region {
+  unsigned level = 0, size = 0;
+  proc_bind bind = proc_bind::no;
+  thread_places places;  ///< of the thread
+
+  bool operator==(const shown_region&) const = default;
+};
+bool is_new_region(const shown_region& of) noexcept;
 
 }  // namespace display
 }  // namespace lockstep::openmp

@@ -3,12 +3,15 @@
 // are said on stderr and ignored, as that runtime does.
 #include "environment.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <string>
 
 #include <lockstep/detail/platform/process_fence.hpp>
 #include <lockstep/detail/platform/system.hpp>
@@ -19,6 +22,7 @@
 #include "control_variables.hpp"
 #include "display.hpp"
 #include "message.hpp"
+#include "neighbours.hpp"
 #include "ompt.hpp"
 #include "text_reader.hpp"
 
@@ -46,16 +50,19 @@ bool read_variable(const char* name, Read read) noexcept {
   return false;
 }
 
-bool take_switch(text_reader& from, bool& result) noexcept {
-  const bool is_true = from.take_word("true");
-  if (!is_true && !from.take_word("false")) return false;
+/// LLVM's variables, and those of its programs, may have a number.
+bool take_switch(text_reader& from, bool& result,
+                 bool may_be_number = process_settings().is_of_llvm) noexcept {
+  const bool is_true = from.take_word("true") || (may_be_number && from.take_word("1"));
+  if (!is_true && !from.take_word("false") && !(may_be_number && from.take_word("0"))) return false;
   result = is_true;
   return true;
 }
 bool read_switch(const char* name, bool& result) noexcept {
   bool value = false;
-  const bool is_given =
-      read_variable(name, [&](text_reader& from) { return take_switch(from, value); });
+  const bool is_given = read_variable(name, [&](text_reader& from) {
+    return take_switch(from, value, process_settings().is_of_llvm || *name == 'K');
+  });
   if (is_given) result = value;
   return is_given;
 }
@@ -116,7 +123,7 @@ void read_affinity(process_variables& of) noexcept {
         of.bind_of_level = {asked.bind};
         of.initial.bind = asked.bind;
         affinity::turn_on();
-        if (!asked.is_reset) affinity::bind_this_thread(0);
+        if (!asked.is_reset && !of.is_of_llvm) affinity::bind_this_thread(0);
         return;
       }
     }
@@ -155,7 +162,7 @@ void read_affinity(process_variables& of) noexcept {
   of.initial.bind = levels[0];
   if (!has_places) affinity::use_each_cpu();
   affinity::turn_on();
-  affinity::bind_this_thread(0);
+  if (!of.is_of_llvm) affinity::bind_this_thread(0);
 }
 
 /// How deep regions may nest. A list of more than one level asks for nesting.
@@ -176,6 +183,7 @@ void read_levels(process_variables& of) noexcept {
 }
 
 void read_schedule(process_variables& of) noexcept {
+  if (of.is_of_llvm) of.initial.run_schedule = {schedule_kind::fixed, false, false, 0};
   schedule result;
   const bool is_given = read_variable("OMP_SCHEDULE", [&](text_reader& from) {
     const struct {
@@ -201,7 +209,7 @@ void read_schedule(process_variables& of) noexcept {
     }
     if (!is_known) return false;
     const bool is_static = result.kind == schedule_kind::fixed;
-    if (is_static && !is_nonmonotonic) result.is_monotonic = true;
+    if (is_static && !is_nonmonotonic && !of.is_of_llvm) result.is_monotonic = true;
     result.chunk = is_static ? 0 : 1;
     if (!from.take(',')) return true;
     unsigned long long chunk = 0;
@@ -319,6 +327,11 @@ void read_rest(process_variables& of) noexcept {
   read_int("OMP_NUM_TEAMS", 1, of.num_teams);
   read_int("OMP_TEAMS_THREAD_LIMIT", 1, of.teams_thread_limit);
   read_switch("OMP_DISPLAY_AFFINITY", of.displays_affinity);
+  read_switch("KMP_ENABLE_TASK_THROTTLING", of.throttles_tasks);
+  read_switch("KMP_DETERMINISTIC_REDUCTION", of.reduces_in_order);
+  read_variable("KMP_TEAMS_PROC_BIND",
+                [&](text_reader& from) { return take_bind(from, of.bind_of_teams); });
+  of.offload = target_offload::usual;
   read_variable("OMP_TARGET_OFFLOAD", [&](text_reader& from) {
     const bool is_mandatory = from.take_word("mandatory"), is_disabled = from.take_word("disabled");
     if (!is_mandatory && !is_disabled && !from.take_word("default")) return false;
@@ -341,12 +354,21 @@ void read_rest(process_variables& of) noexcept {
 
 /// Variables of LLVM's runtime that tune what is not here: named once.
 void name_unheard() noexcept {
-  static const char* const heard[] = {
-      "KMP_AFFINITY",         "KMP_ALL_THREADS",        "KMP_BLOCKTIME", "KMP_HW_SUBSET",
-      "KMP_SETTINGS",         "KMP_STACKSIZE",          "KMP_WARNINGS",  "KMP_INIT_AT_FORK",
-      "KMP_DUPLICATE_LIB_OK", "KMP_DEVICE_THREAD_LIMIT"};
+  static const char* const heard[] = {"KMP_AFFINITY",
+                                      "KMP_ALL_THREADS",
+                                      "KMP_BLOCKTIME",
+                                      "KMP_DETERMINISTIC_REDUCTION",
+                                      "KMP_DEVICE_THREAD_LIMIT",
+                                      "KMP_DUPLICATE_LIB_OK",
+                                      "KMP_ENABLE_TASK_THROTTLING",
+                                      "KMP_HW_SUBSET",
+                                      "KMP_INIT_AT_FORK",
+                                      "KMP_SETTINGS",
+                                      "KMP_STACKSIZE",
+                                      "KMP_TEAMS_PROC_BIND",
+                                      "KMP_WARNINGS"};
   std::string unheard;
-  for (char** each = environ; *each != nullptr; ++each) {
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     if (std::strncmp(*each, "KMP_", 4) != 0) continue;
     const std::string name(*each, std::strcspn(*each, "="));
     bool is_heard = false;
@@ -356,7 +378,18 @@ void name_unheard() noexcept {
   if (!unheard.empty()) say("%s: not heard here (KMP_WARNINGS=0 silences this)", unheard.c_str());
 }
 
-void show_settings() noexcept {
+/// Of all variables that say something here, and their values.
+std::size_t hash_of_variables() noexcept {
+  std::string all;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    for (const char* const prefix : {"OMP_", "KMP_", "GOMP_"}) {
+      if (std::strncmp(*each, prefix, std::strlen(prefix)) == 0) all.append(*each) += '\n';
+    }
+  }
+  return std::hash<std::string>()(all);
+}
+
+void tell_of_settings() noexcept {
   bool is_verbose = false, is_shown = false;
   read_variable("OMP_DISPLAY_ENV", [&](text_reader& from) {
     is_verbose = from.take_word("verbose");
@@ -365,11 +398,31 @@ void show_settings() noexcept {
   const char* const settings = value_of("KMP_SETTINGS");
   if (settings != nullptr && !detail::is_switched_off(settings)) is_verbose = true;
   if (is_verbose || is_shown) display::show_environment(is_verbose);
+  name_unheard();
   const char* const ours = value_of("LOCKSTEP_DISPLAY_ENV");
   if (ours == nullptr || *detail::skip_blanks(ours) == 0 || detail::is_switched_off(ours)) return;
   say("lockstep serves this program's OpenMP; a region has %d threads unless the program says "
       "otherwise",
       process_settings().initial.threads);
+}
+
+void read_all(process_variables& of) noexcept {
+  of.seen = hash_of_variables();
+  if (const char* const text = value_of("KMP_WARNINGS")) quiet(detail::is_switched_off(text));
+  if (const char* const text = value_of("KMP_HW_SUBSET")) {
+    if (!affinity::read_hardware_subset(text)) say_invalid("KMP_HW_SUBSET");
+  }
+  read_threads(of);
+  read_affinity(of);
+  read_levels(of);
+  read_schedule(of);
+  read_stack_size(of);
+  read_waiting(of);
+  read_rest(of);
+  of.has_tool = ompt::may_have_tool();
+  of.has_special_tasks = of.can_cancel || of.has_tool;
+  of.has_special_regions = of.has_levels() || of.displays_affinity || of.has_tool ||
+                           (of.is_of_llvm && affinity::is_on());
 }
 
 }  // namespace
@@ -378,23 +431,24 @@ settings_storage::settings_storage() noexcept : value() {
   const int error = errno;
   // Now, while the process most likely has one thread: with more the system takes 10 to 35 ms for it.
   detail::process_fence::prepare();
-  if (const char* const text = value_of("KMP_WARNINGS")) quiet(detail::is_switched_off(text));
-  if (const char* const text = value_of("KMP_HW_SUBSET")) {
-    if (!affinity::read_hardware_subset(text)) say_invalid("KMP_HW_SUBSET");
-  }
-  read_threads(value);
-  read_affinity(value);
-  read_levels(value);
-  read_schedule(value);
-  read_stack_size(value);
-  read_waiting(value);
-  read_rest(value);
-  value.has_tool = ompt::may_have_tool();
-  value.has_special_tasks = value.can_cancel || value.has_tool;
-  value.has_special_regions = value.has_levels() || value.displays_affinity || value.has_tool;
-  show_settings();
-  name_unheard();
+  value.is_of_llvm = is_asked_for_by_llvm();
+  read_all(value);
+  if (!value.is_of_llvm) tell_of_settings();
   errno = error;
+}
+
+void read_what_main_has_set() noexcept {
+  static pthread_once_t is_done = PTHREAD_ONCE_INIT;
+  pthread_once(&is_done, [] {
+    process_variables& all = process_settings();
+    if (!all.is_of_llvm) return;
+    if (all.seen != hash_of_variables()) {
+      all = process_variables();
+      all.is_of_llvm = true;
+      read_all(all);
+    }
+    tell_of_settings();
+  });
 }
 
 void set_blocktime(int milliseconds) noexcept { set_blocktime(process_settings(), milliseconds); }

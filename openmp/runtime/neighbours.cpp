@@ -26,15 +26,41 @@ const char* first_found(const neighbour& of) noexcept {
   return found.dli_fbase != of.own.dli_fbase ? found.dli_fname : nullptr;
 }
 
+bool is_llvms(const char* name) noexcept {
+  return std::strncmp(name, "libomp.", 7) == 0 || std::strncmp(name, "libomp-", 7) == 0 ||
+         std::strncmp(name, "libiomp5", 8) == 0;
+}
+
+/// Of a program or a library: whether it needs an OpenMP runtime. `of`: a bool, set if that is LLVM's.
+int look_at_needs(dl_phdr_info* one, std::size_t, void* of) noexcept {
+  const ElfW(Dyn)* entries = nullptr;
+  for (int i = 0; i < one->dlpi_phnum; ++i) {
+    if (one->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      entries = reinterpret_cast<const ElfW(Dyn)*>(one->dlpi_addr + one->dlpi_phdr[i].p_vaddr);
+  }
+  if (entries == nullptr) return 0;
+  const char* names = nullptr;
+  for (const ElfW(Dyn)* each = entries; each->d_tag != DT_NULL; ++each) {
+    if (each->d_tag != DT_STRTAB) continue;
+    const ElfW(Addr) at = each->d_un.d_ptr;  // glibc has added the address, others have not
+    names = reinterpret_cast<const char*>(at < one->dlpi_addr ? at + one->dlpi_addr : at);
+  }
+  for (const ElfW(Dyn)* each = entries; each->d_tag != DT_NULL; ++each) {
+    if (each->d_tag != DT_NEEDED) continue;
+    const char* const name = names + each->d_un.d_val;
+    const bool is_of_llvm = is_llvms(name);
+    if (is_of_llvm) *static_cast<bool*>(of) = true;
+    if (is_of_llvm || std::strncmp(name, "libgomp", 7) == 0) return 1;
+  }
+  return 0;
+}
+
 int look_at_library(dl_phdr_info* one, std::size_t, void* of) noexcept {
   neighbour& found = *static_cast<neighbour*>(of);
   const char* const slash = std::strrchr(one->dlpi_name, '/');
   const char* const name = slash != nullptr ? slash + 1 : one->dlpi_name;
-  const bool is_llvms = std::strncmp(name, "libomp.", 7) == 0 ||
-                        std::strncmp(name, "libomp-", 7) == 0 ||
-                        std::strncmp(name, "libiomp5", 8) == 0;
   const bool is_own = reinterpret_cast<void*>(one->dlpi_addr) == found.own.dli_fbase;
-  if (is_llvms && !is_own) found.file = one->dlpi_name;
+  if (is_llvms(name) && !is_own) found.file = one->dlpi_name;
   return found.file != nullptr;
 }
 
@@ -48,6 +74,12 @@ const char* started_libomp(neighbour& of) noexcept {
 }
 
 }  // namespace
+
+bool is_asked_for_by_llvm() noexcept {
+  bool result = false;
+  dl_iterate_phdr(look_at_needs, &result);
+  return result;
+}
 
 void tell_of_neighbours() noexcept {
   neighbour found{};

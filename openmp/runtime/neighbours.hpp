@@ -5,6 +5,8 @@
 
 namespace lockstep::openmp {
 
+/// Whether the first that asks for an OpenMP runtime (the program, else a library of its) asks for LLVM's.
+bool is_asked_for_by_llvm() noexcept;
 /// Says once on stderr if another runtime, or another copy of this one, has calls of the process that ours does not get.
 void tell_of_neighbours() noexcept;
 

@@ -266,7 +266,10 @@ void tell_creation(part& self, task_info& own, int flags, bool has_dependences) 
   const call_scope call(self);
   own.flags = flags;
   own.region = call.task.region;
-  own.chunk = std::exchange(call.thread.next_chunk, dispatch_chunk());
+  if (call.thread.next_chunk.iterations != 0) {
+    own.chunk = std::exchange(call.thread.next_chunk, dispatch_chunk());
+    own.has_chunk = true;
+  }
   own.at.exit_flags = frame_runtime | frame_pointer;
   own.at.enter_flags = frame_runtime | frame_cfa;
   task_create::tell(&call.task.own, &call.task.at, &own.own, flags, has_dependences ? 1 : 0,
@@ -285,15 +288,15 @@ void begin_task(part& self, task_info& own) noexcept {
   own.rank = self.rank;
   own.is_running = true;
   frame& around = own.around->at;
-  own.enter_around = around.enter.pointer;
+  own.around->enter_left = around.enter.pointer;
+  own.around->state_left = thread.now;
   // Not in the barrier at the end of its region: its code is over.
   const bool has_code = around.exit.pointer != nullptr || (own.around->flags & task_initial) != 0;
   if (has_code && around.enter.pointer == nullptr) around.enter.pointer = thread.frame;
   task_schedule::tell(&own.around->own, how, &own.own);
   self.tool = &own;
-  own.state_around = thread.now;
   thread.now = work_state_of(own);
-  if (own.chunk.iterations != 0)
+  if (own.has_chunk)
     tell_chunk(self, dispatch_kind::taskloop_chunk, own.chunk.start, own.chunk.iterations);
 }
 
@@ -302,18 +305,17 @@ void end_task(part& self, task_info& own, task_status how) noexcept {
   own.at.exit.pointer = nullptr;
   own.is_running = false;
   self.tool = &around;
-  this_thread().now = own.state_around;
+  this_thread().now = around.state_left;
   task_schedule::tell(&own.own, how, &around.own);
-  around.at.enter.pointer = own.enter_around;
+  around.at.enter.pointer = around.enter_left;
 }
 
-void set_exit_of_program(part& self, void* own_frame) noexcept {
+void set_exit_of_program(part& self, const void* own, void* saved) noexcept {
   frame& at = self.tool->at;
-  void* const saved = *static_cast<void**>(own_frame);
   // Programs that keep no frame pointers have something else there: no place between our frame and the outer task's.
-  const std::less<void*> below;
+  const std::less<const void*> below;
   const task_info* const around = self.tool->around;
-  const bool is_frame = around != nullptr && below(own_frame, saved) &&
+  const bool is_frame = around != nullptr && below(own, saved) &&
                         (below(saved, around->at.exit.pointer) || around->at.exit.pointer == saved);
   at.exit.pointer = is_frame ? saved : this_thread().frame;
   at.exit_flags = frame_application | (is_frame ? frame_pointer : frame_cfa);

@@ -31,7 +31,7 @@ namespace ompt {
 
 struct region_info;
 
-/// What a tool knows of a task.
+/// What a tool knows of a task. A thread that takes an explicit task touches the first line only.
 struct alignas(64) task_info {
   data own{};
   frame at{};
@@ -40,15 +40,20 @@ struct alignas(64) task_info {
   region_info* region = nullptr;
   task_info* around =
       nullptr;  ///< that its thread has left for it; of an implicit one: that encountered the region
+  bool is_running = false;  ///< an explicit one
+  bool has_chunk = false;
+
+  // By the thread that makes it.
+  alignas(64) void* memory = nullptr;  ///< of an explicit task: its data
+  std::size_t memory_size = 0;
+  dispatch_chunk chunk{};  ///< of a taskloop's task: its iterations
+  // By the thread that runs it, in a construct or while it runs another one.
   work_kind open = work_kind::none;  ///< the worksharing construct that an implicit task is in
   std::uint64_t open_count = 0;
-  void* memory = nullptr;  ///< of an explicit task: its data
-  std::size_t memory_size = 0;
-  dispatch_chunk chunk{};                ///< of a taskloop's task: its iterations
-  bool is_running = false;               ///< an explicit one
-  state state_around = state::overhead;  ///< of its thread, when that came to it
-  void* enter_around = nullptr;          ///< of the task that it has left for this one
+  state state_left = state::overhead;  ///< of its thread, when that left it for another task
+  void* enter_left = nullptr;          ///< its frame, then
 };
+static_assert(sizeof(task_info) == 128, "two lines");
 
 /// Of a region, for as long as its members run.
 struct region_info {
@@ -197,8 +202,12 @@ void tell_dependences(task_info& of, const dependence* all, std::size_t count) n
 /// The calling member runs it. Between the two it is its running task.
 void begin_task(part& self, task_info& own) noexcept;
 void end_task(part& self, task_info& own, task_status how) noexcept;
-/// The running task's code is that of the function that has called us. `own_frame`: of ours, in which its frame is kept.
-void set_exit_of_program(part& self, void* own_frame) noexcept;
+/// The running task's code is that of the function that has called us. `own`: our frame; `saved`: what is kept there of its.
+void set_exit_of_program(part& self, const void* own, void* saved) noexcept;
+[[gnu::always_inline]] inline void set_exit_of_program(part& self) noexcept {
+  void** const own = static_cast<void**>(__builtin_frame_address(0));
+  set_exit_of_program(self, own, *own);  // read here: the call may be a jump, and the frame gone
+}
 /// omp_fulfill_event().
 void tell_fulfilled(task_info& of, bool is_late) noexcept;
 

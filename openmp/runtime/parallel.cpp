@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "affinity.hpp"
+#include "display.hpp"
 #include "loops.hpp"
 #include "ompt.hpp"
 #include "pool.hpp"
@@ -26,7 +27,7 @@ void set_level(task_variables& of, unsigned level) noexcept {
 }
 
 /// What most processes have nothing of: is_process_plain().
-[[gnu::noinline]] void set_specials(region_frame& frame, const task_variables& own,
+[[gnu::noinline]] void set_specials(region_frame& frame, const task_variables& own, unsigned size,
                                     const region_request& request) noexcept {
   if (affinity::is_on()) {
     frame.bind =
@@ -35,14 +36,20 @@ void set_level(task_variables& of, unsigned level) noexcept {
     frame.variables.bind =
         frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
   }
-  frame.is_special = frame.is_bound || process_settings().displays_affinity || has_tool();
+  frame.is_displayed = process_settings().displays_affinity &&
+                       display::is_new_region({frame.level, size, frame.bind, frame.outer->places});
+  frame.is_special = frame.is_bound || frame.is_displayed || has_tool();
   if (process_settings().has_levels()) set_level(frame.variables, frame.level);
 }
 
 [[gnu::noinline, gnu::cold]] void set_specials(lone_part& of) noexcept {
+  affinity::place_initial_thread(*of.outer);
+  of.places = of.outer->places;
   of.tool = of.outer->tool;  // until it has a task of its own
   if (process_settings().has_levels()) set_level(of.implicit.own_variables(), of.level);
-  if (process_settings().displays_affinity) affinity::display_if_new(of);
+  if (process_settings().displays_affinity &&
+      display::is_new_region({of.level, 1, proc_bind::no, of.places}))
+    display::show_affinity(nullptr, of);
 }
 
 /// Where observers are told that a region is.
@@ -131,9 +138,12 @@ const void* more_of(const region_request& request) noexcept {
   frame.active_level = self.active_level + 1;
   frame.team_num = self.team_num;
   frame.num_teams = self.num_teams;
+  if (__builtin_expect(!of.is_plain, 0)) {
+    affinity::place_initial_thread(self);
+    set_specials(frame, own, size, request);
+  }
   frame.places = self.places;
   frame.is_in_teams = self.is_in_teams;
-  if (__builtin_expect(!of.is_plain, 0)) set_specials(frame, own, request);
   of.set_frame(frame);
   // Not returned by a function: the compiler would copy it by pairs of words, which have just been stored one by one.
   const member_call what = {

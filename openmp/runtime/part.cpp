@@ -11,6 +11,7 @@
 
 #include "affinity.hpp"
 #include "barrier.hpp"
+#include "environment.hpp"
 #include "message.hpp"
 #include "ompt.hpp"
 #include "parallel.hpp"
@@ -66,6 +67,7 @@ bool end_threads() noexcept {
 }
 
 part& begin_thread() noexcept {
+  read_what_main_has_set();
   // Who watches is to see the first region as well.
   static_cast<void>(detail::environment::of_process_with_observers());
   root_part* const made = new (std::nothrow) root_part;

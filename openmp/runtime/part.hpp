@@ -100,6 +100,11 @@ inline part& here() noexcept {
   part* const current = this_record.current;
   return __builtin_expect(current != nullptr, 1) ? *current : begin_thread();
 }
+/// What the environment says, also what the program has set before its first call.
+inline process_variables& called_settings() noexcept {
+  static_cast<void>(here());
+  return process_settings();
+}
 /// A number of the calling thread, unique in this process, never 0.
 std::uint32_t thread_number() noexcept;
 

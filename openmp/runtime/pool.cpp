@@ -14,6 +14,7 @@
 
 #include "affinity.hpp"
 #include "barrier.hpp"
+#include "display.hpp"
 #include "loops.hpp"
 #include "message.hpp"
 #include "neighbours.hpp"
@@ -73,7 +74,7 @@ class holding {
     self.places = affinity::places_of_member(frame.places, self.rank, self.size, frame.bind);
     affinity::bind_this_thread(self.places.place);
   }
-  if (process_settings().displays_affinity) affinity::display_if_new(self);
+  if (frame.is_displayed) display::show_affinity(nullptr, self);
 }
 
 [[gnu::always_inline]] inline void run_part(part& self, const member_call& call) noexcept {

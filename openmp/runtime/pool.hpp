@@ -48,6 +48,7 @@ struct region_frame {
   proc_bind bind;
   bool is_bound, is_in_teams;
   bool is_special;  ///< it is bound, or displayed, or a tool is told of it
+  bool is_displayed;
 };
 
 /// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads, no tool.

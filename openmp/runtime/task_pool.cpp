@@ -466,9 +466,11 @@ void task_pool::finish(part& self, std::uint32_t parity) noexcept {
 bool task_pool::is_full(part& self) const noexcept {
   if (self.tasks == nullptr) return false;
   const std::uint32_t ready = self.tasks->ready.count.load(detail::memory_order_relaxed);  // 11
-  if (self.running->depth >= deep) return ready >= most_ready_deep;
-  if (self.tasks->at_once != 0) return --self.tasks->at_once, true;
-  if (ready < most_ready) return false;
+  const bool is_deep = self.running->depth >= deep;
+  if (self.tasks->at_once != 0 && !is_deep) return --self.tasks->at_once, true;
+  if (ready < (is_deep ? most_ready_deep : most_ready) || !process_settings().throttles_tasks)
+    return false;
+  if (is_deep) return true;
   self.tasks->at_once = at_once_when_full;
   return true;
 }

@@ -76,6 +76,22 @@ void tell_dependences(ompt::task_info& of, const dependence_list& depend) noexce
   if (plan.is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
 }
 
+/// It is a call, of a task that was made because the compiler wanted its memory, or that a tool is told of.
+[[gnu::always_inline]] inline void run_within(part& self, explicit_task& one,
+                                              const dependence_list& depend) noexcept {
+  task_pool& tasks = self.shared->tasks;
+  if (depend.count != 0)
+    wait_for_dependences_untold(self, depend, has_tool() ? &info_of(one) : nullptr);
+  tasks.begin_within(self, one);
+  one.function(one.argument);
+  tasks.end_within(self, one);
+}
+[[gnu::noinline, gnu::cold]] void run_within_told(part& self, explicit_task& one,
+                                                  const dependence_list& depend) noexcept {
+  info_of(one).at.exit.pointer = __builtin_frame_address(0);
+  run_within(self, one, depend);
+}
+
 [[gnu::noinline, gnu::cold]] void add_to_pool_told(part& self, explicit_task& one,
                                                    task_plan plan) noexcept {
   const ompt::call_scope call(self);  // tasks may run meanwhile
@@ -115,8 +131,8 @@ void make_task(part& self, const task_request& what, const task_details& details
     if (what.copy == nullptr) return run_at_once(self, what.function, what.data, what.is_final);
     return run_copy_at_once(self, what, [](void*) {});
   }
-  explicit_task& one =
-      shared_of(self).tasks.make(self, *self.running, what.size, what.align, plan.depend->count);
+  explicit_task& one = shared_of(self).tasks.make(self, *self.running, what.size, what.align,
+                                                  plan.is_call ? 0 : plan.depend->count);
   describe(one, what);
   if (details.event != nullptr) {
     one.has_event = true;
@@ -126,23 +142,19 @@ void make_task(part& self, const task_request& what, const task_details& details
   }
   what.fill(one.argument);
   if (has_tool()) tell_task(self, one, details, what.size);
+  if (plan.is_call) return run_within_told(self, one, *plan.depend);
   add_to_pool(self, one, plan);
 }
 
 void start_task(part& self, explicit_task& one, const task_details& details,
                 const void* end) noexcept {
   const task_plan plan = plan_of(self, details, one.has_event);
-  task_pool& tasks = self.shared->tasks;
   if (has_tool()) {
     const char* const begin = static_cast<const char*>(one.argument);
     tell_task(self, one, details, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
-  } else if (plan.is_call) {
-    if (plan.depend->count != 0) wait_for_dependences_untold(self, *plan.depend, nullptr);
-    tasks.begin_within(self, one);
-    one.function(one.argument);
-    return tasks.end_within(self, one);
   }
-  if (plan.depend->count != 0) tasks.make_uses(one, end, plan.depend->count);
+  if (plan.is_call) return run_within(self, one, *plan.depend);
+  if (plan.depend->count != 0) self.shared->tasks.make_uses(one, end, plan.depend->count);
   add_to_pool(self, one, plan);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "teams.hpp"
 
+#include "affinity.hpp"
 #include "ompt.hpp"
 
 namespace lockstep::openmp {
@@ -16,12 +17,14 @@ class league {
         is_in_teams_(of.is_in_teams),
         variables_(of.running->variables),
         own_(*of.running->variables) {
-    of.team_num = 0;
+    affinity::place_initial_thread(of);
+    places_ = of.places;
     of.num_teams = teams;
     of.is_in_teams = true;
     if (thread_limit > 0) of.running->own_variables().thread_limit = thread_limit;
   }
   ~league() {
+    place(places_);
     part_.team_num = team_num_;
     part_.num_teams = num_teams_;
     part_.is_in_teams = is_in_teams_;
@@ -31,19 +34,36 @@ class league {
   league(const league&) = delete;
   league& operator=(const league&) = delete;
 
+  void begin(unsigned team) noexcept {
+    part_.team_num = team;
+    // As LLVM's runtime does; with GCC's each team has all places.
+    if (process_settings().is_of_llvm) {
+      place(affinity::places_of_member(places_, team, part_.num_teams,
+                                       process_settings().bind_of_teams));
+    }
+  }
+
  private:
+  void place(const thread_places& where) noexcept {
+    if (part_.places == where) return;
+    part_.places = where;
+    affinity::bind_this_thread(where.place);
+  }
+
   part& part_;
   const unsigned team_num_, num_teams_;
   const bool is_in_teams_;
   const task_variables* const variables_;
   const task_variables own_;
+  thread_places places_;
 };
 
 [[gnu::noinline, gnu::cold]] void run_told_teams(part& self, outlined_function function, void* data,
-                                                 unsigned teams) noexcept {
-  ompt::region_scope league(self, teams, teams, ompt::parallel_league | ompt::invoker_runtime);
-  for (self.team_num = 0; self.team_num < teams; ++self.team_num) {
-    const ompt::team_scope team(self, league.info, self.team_num);
+                                                 league& around, unsigned teams) noexcept {
+  ompt::region_scope told(self, teams, teams, ompt::parallel_league | ompt::invoker_runtime);
+  for (unsigned each = 0; each < teams; ++each) {
+    around.begin(each);
+    const ompt::team_scope team(self, told.info, each);
     self.tool->at.exit.pointer = __builtin_frame_address(0);
     function(data);
   }
@@ -56,9 +76,12 @@ void run_teams(part& self, outlined_function function, void* data, unsigned team
   const process_variables& all = process_settings();
   if (teams == 0) teams = all.num_teams > 0 ? static_cast<unsigned>(all.num_teams) : 1;
   if (thread_limit == 0) thread_limit = all.teams_thread_limit;
-  const league around(self, teams, thread_limit);
-  if (has_tool()) return run_told_teams(self, function, data, teams);
-  for (self.team_num = 0; self.team_num < teams; ++self.team_num) function(data);
+  league around(self, teams, thread_limit);
+  if (has_tool()) return run_told_teams(self, function, data, around, teams);
+  for (unsigned each = 0; each < teams; ++each) {
+    around.begin(each);
+    function(data);
+  }
 }
 
 }  // namespace lockstep::openmp

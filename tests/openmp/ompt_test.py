@@ -144,7 +144,7 @@ class Tools(support.Programs):
     def test_events_of_the_conformance_programs_come_in_order(self):
         for name, variables in (("parallel", {}), ("loops", {}), ("worksharing", {}), ("task_dependences", {}),
                                 ("task_groups", {}), ("task_loops", {}), ("task_trees", {}), ("task_events", {}),
-                                ("cancel", {"OMP_CANCELLATION": "true"})):
+                                ("cancel", {"OMP_CANCELLATION": "true"}), ("fork", {})):
             with self.subTest(name):
                 program = compiled(HERE / "conformance" / f"{name}.c", self.scratch / name, "-O1", "-lm")
                 self.assertGreater(self.report(program, OMP_NUM_THREADS="4", **variables)[PARALLEL_BEGIN], 0)

@@ -2,6 +2,8 @@
 // A tool that checks what it is told: each begin has its end, in order, on each thread; tasks and regions are known when
 // they are spoken of, and are done with once; frames and states fit. What is wrong, and how often each event came, it
 // writes to the file LOCKSTEP_OMPT_REPORT when it is finalized.
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdarg>
 #include <cstdint>
@@ -353,6 +355,8 @@ void set(set_callback_t* set_callback, Function* function) {
 }
 
 int initialize(lookup_t* lookup, int, data*) {
+  // A child of fork() goes on with the tool, and another thread may be in it just then.
+  pthread_atfork([] { lock.lock(); }, [] { lock.unlock(); }, [] { lock.unlock(); });
   get_task_info = reinterpret_cast<get_task_info_t*>(lookup("ompt_get_task_info"));
   get_parallel_info = reinterpret_cast<get_parallel_info_t*>(lookup("ompt_get_parallel_info"));
   get_thread_data = reinterpret_cast<get_thread_data_t*>(lookup("ompt_get_thread_data"));
