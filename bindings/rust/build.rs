@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! Where liblockstep_c comes from: a library that LOCKSTEP_C_LIBRARY names, an installed one where LOCKSTEP_SYSTEM is 1,
-//! else the C++ sources, which lie in `vendor` of a packaged crate, or beside the crate in the repository.
+//! else the C++ sources, which lie in `vendor` of a packaged crate, or beside the crate in the repository. Also writes what
+//! `src/ffi.rs` includes: the constants, callbacks and functions of lockstep.h.
 use std::env;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-env-changed=LOCKSTEP_C_LIBRARY");
     println!("cargo:rerun-if-env-changed=LOCKSTEP_SYSTEM");
+    declare();
     if env::var_os("DOCS_RS").is_some() {
         return; // documentation needs no library
     }
@@ -18,6 +21,103 @@ fn main() {
     } else {
         compile();
     }
+}
+
+/// Where the sources are.
+fn root() -> PathBuf {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let vendored = here.join("vendor");
+    if vendored.is_dir() {
+        vendored
+    } else {
+        here.join("../..")
+    }
+}
+
+fn declare() {
+    let header = root().join("bindings/c/lockstep.h");
+    println!("cargo:rerun-if-changed={}", header.display());
+    let text = std::fs::read_to_string(&header).unwrap_or_else(|error| {
+        fail(&format!("{}: {error}; package the crate with scripts/make/crate.py", header.display()));
+    });
+    let declared = in_rust(&plain(&text));
+    let place = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    std::fs::write(place.join("ffi.rs"), declared).expect("a directory of ours");
+}
+
+/// C without comments, on one line.
+fn plain(text: &str) -> String {
+    let mut result = String::new();
+    for part in text.split("/*") {
+        result.push_str(part.split_once("*/").map_or(part, |(_, after)| after));
+    }
+    result.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn in_rust(header: &str) -> String {
+    let mut out = String::new();
+    for list in header.split("enum { ").skip(1).filter_map(|rest| rest.split('}').next()) {
+        for (name, value) in list.split(',').filter_map(|each| each.split_once(" = ")) {
+            let _ = writeln!(out, "pub const {}: c_int = {};", name.trim(), value.trim());
+        }
+    }
+    for rest in header.split("#define LOCKSTEP_POLICY_").skip(1) {
+        let (name, value) = rest.split_once(" INT64_C(").expect("a policy is a number");
+        let _ = writeln!(out, "pub const LOCKSTEP_POLICY_{name}: i64 = {};", value.split(')').next().expect("an end"));
+    }
+    for declaration in header.split("typedef ").skip(1).filter_map(|rest| rest.split(';').next()) {
+        if let Some((result, (name, rest))) = declaration.split_once(" (*").and_then(|(a, b)| Some((a, b.split_once(")(")?))) {
+            let _ = writeln!(out, "pub type {name} = unsafe extern \"C\" fn({}){};", parameters(rest), returned(result));
+        }
+    }
+    out.push_str("extern \"C\" {\n");
+    for declaration in header.split("LOCKSTEP_C_API ").skip(1).filter_map(|rest| rest.split(';').next()) {
+        if let Some((head, rest)) = declaration.split_once('(').filter(|(head, _)| head.contains(" lockstep_")) {
+            let (result, name) = head.rsplit_once(' ').expect("a result and a name");
+            let _ = writeln!(out, "    pub fn {name}({}){};", parameters(rest), returned(result));
+        }
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn parameters(list: &str) -> String {
+    let list = list.trim_end_matches(')');
+    if list == "void" {
+        return String::new();
+    }
+    let one = |each: &str| {
+        let (kind, name) = each.trim().rsplit_once(' ').expect("a type and a name");
+        format!("{name}: {}", type_of(kind))
+    };
+    list.split(',').map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn returned(kind: &str) -> String {
+    if kind == "void" {
+        String::new()
+    } else {
+        format!(" -> {}", type_of(kind))
+    }
+}
+
+fn type_of(kind: &str) -> String {
+    if let Some(to) = kind.strip_suffix('*') {
+        let (way, to) = to.strip_prefix("const ").map_or(("mut", to), |to| ("const", to));
+        return format!("*{way} {}", type_of(to));
+    }
+    match kind {
+        "int" => "c_int",
+        "char" => "c_char",
+        "void" => "c_void",
+        "size_t" => "usize",
+        "int64_t" => "i64",
+        "uint64_t" => "u64",
+        "double" => "f64",
+        "float" => "f32",
+        other => other,
+    }
+    .to_string()
 }
 
 /// A liblockstep_c that was built before: shared, or an archive beside that of lockstep itself.
@@ -62,9 +162,7 @@ fn use_installed() {
 }
 
 fn compile() {
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let vendored = here.join("vendor");
-    let root = if vendored.is_dir() { vendored } else { here.join("../..") };
+    let root = root();
     let interface = root.join("bindings/c/src");
     if !interface.is_dir() {
         fail(

@@ -132,7 +132,7 @@ def run_all(copy):
     surroundings = {**os.environ, "DESTDIR": str(copy / "root"), "LD_LIBRARY_PATH": str(prefix / "lib"),
                     "PKG_CONFIG_PATH": str(prefix / "share/pkgconfig"), "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
     shutil.copy(copy / "tests/build/pages/program.c", copy)
-    shutil.copy(copy / "bindings/fortran/lockstep.f90", copy)
+    shutil.copy(prefix / "share/lockstep/lockstep.f90", copy)
     for page in pages_with(copy, {"day", "packages"}):
         compile_programs(page, copy, copy, "c++", [f"-L{prefix / 'lib'}", "-llockstep"])
         for program in PROGRAM.findall(page.read_text(encoding="utf-8"))[:1]:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do lockstep.h, symbols.map, the library and the tests speak of the same functions?
+"""Do lockstep.h, the library and the tests speak of the same functions?
 
 usage: interface_test.py LIBRARY
 
-The header declares what symbols.map names, and the library exports that and nothing else, each name under its version. Its
+The library exports what the header declares and nothing else, each name under the version that brought it. Its
 SONAME has the major number of the header. Every function is called by a test in C. Of the functions of version 1.0 none has
 gone and none has changed: their declarations are those of interface_1_0.txt. The code in docs/languages.md is that of the example.
 """
@@ -16,8 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 HEADER = HERE.parent / "lockstep.h"
-MAP = HERE.parent / "symbols.map"
-FIRST = HERE / "interface_1_0.txt"
+FIRST = HERE.parent / "interface_1_0.txt"
 EXAMPLE = HERE.parent / "example" / "smoothing.c"
 PAGE = HERE.parents[2] / "docs" / "languages.md"
 
@@ -41,17 +40,6 @@ def types(header):
              re.finditer(r"^(?:typedef\b[^;{]*(?:\{[^}]*\}[^;]*)?;|enum \{[^}]*\};)", text, flags=re.MULTILINE)]
     found += [" ".join(match.group(0).replace("\\\n", " ").split()) for match in
               re.finditer(r"^#define LOCKSTEP_(?:POLICY|FOREVER|LARGEST|TEAM)\w*(?:.*\\\n)*.*$", text, flags=re.MULTILINE)]
-    return found
-
-
-def versions_of_map(text):
-    """The version of each name."""
-    found = {}
-    for version, body in re.findall(r"(LOCKSTEP_C_[\d.]+) \{(.*?)\}", text, flags=re.DOTALL):
-        for name in re.findall(r"\b(lockstep_\w+);", body):
-            if name in found:
-                sys.exit(f"{MAP.name} has {name} twice")
-            found[name] = version
     return found
 
 
@@ -81,14 +69,12 @@ def main():
         wrong.extend(f"{what}: {name}" for name in sorted(set(ours) - set(theirs)))
 
     declared = declarations(header)
-    mapped = versions_of_map(MAP.read_text(encoding="utf-8"))
     symbols = exported(library)
-    compare("declared, and not in symbols.map", declared, mapped)
-    compare("in symbols.map, and not declared", mapped, declared)
-    compare("in symbols.map, and not exported", mapped, symbols)
-    compare("exported, and not in symbols.map", symbols, mapped)
-    wrong += [f"exported as {symbols[name]}, {mapped[name]} in symbols.map: {name}"
-              for name in mapped if name in symbols and symbols[name] != mapped[name]]
+    compare("declared, and not exported", declared, symbols)
+    compare("exported, and not declared", symbols, declared)
+    begun = FIRST.read_text(encoding="utf-8")
+    wrong += [f"exported as {version}: {name}" for name, version in symbols.items()
+              if (version == "LOCKSTEP_C_1.0") != (f"{name}(" in begun)]
     major = re.search(r"LOCKSTEP_C_VERSION_MAJOR (\d+)", header).group(1)
     if soname(library) != f"liblockstep_c.so.{major}":
         wrong.append(f"the soname is {soname(library)}, and the major number {major}")
@@ -97,7 +83,7 @@ def main():
     compare("in no test", declared, re.findall(r"\b(lockstep_\w+)\(", tests))
 
     # What programs have been compiled with stays.
-    first = FIRST.read_text(encoding="utf-8").splitlines()
+    first = begun.splitlines()
     now = set(declared.values()) | set(types(header))
     compare("of version 1.0, and gone or changed", [line for line in first if line and not line.startswith("#")], now)
     if major == "1" and "LOCKSTEP_C_VERSION_MINOR 0" in header:
