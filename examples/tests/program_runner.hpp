@@ -35,7 +35,7 @@ class scratch_directory {
 [[nodiscard]] program_run run(const std::string& program, const std::vector<std::string>& arguments,
                               const scratch_directory& scratch);
 
-/// A file of examples/data, as a path and as its bytes.
+/// A file that scripts/make/example_data.py makes, as a path and as its bytes.
 [[nodiscard]] std::string data_path(const std::string& name);
 [[nodiscard]] std::string data(const std::string& name);
 

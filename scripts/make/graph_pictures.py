@@ -26,7 +26,7 @@ def output_of(*command):
 def audio_graph(programs):
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "graph.dot"
-        output_of(programs / "audio", "--input", ROOT / "examples/data/plucked.wav", "--graph", path)
+        output_of(programs / "audio", "--input", programs / "data/plucked.wav", "--graph", path)
         return path.read_text(encoding="utf-8")
 
 

@@ -21,18 +21,17 @@ from source_text import ROOT  # noqa: E402
 
 DEMO = ROOT / "build" / "demo"
 SHOWN = DEMO.relative_to(ROOT)
-DATA = "examples/data"
 RUNS = 3  # with all threads; the fastest counts
 REPEAT = 15  # timed rounds of each run; the programs report the median
 FEWER_ROUNDS = {"inpaint": 3}  # of those that take long
 
 # what it is; the program, its arguments, the name of the output, its ending
 PROBLEMS = [
-    ("4096 equations solved (heat in a plate)", "jacobi", ["--matrix", f"{DATA}/poisson_64x64.mtx"], "plate", ".mtx"),
-    ("a picture sharpened", "filter5x5", ["--input", f"{DATA}/rings.pgm", "--kernel", "sharpen"], "sharpened", ".png"),
+    ("4096 equations solved (heat in a plate)", "jacobi", ["--matrix", "{data}/poisson_64x64.mtx"], "plate", ".mtx"),
+    ("a picture sharpened", "filter5x5", ["--input", "{data}/rings.pgm", "--kernel", "sharpen"], "sharpened", ".png"),
     ("a sound with echoes, each 1024 frames", "audio",
-     ["--input", f"{DATA}/plucked.wav", "--block", "1024", "--combs", "100"], "echoes", ".wav"),
-    ("the holes of a picture filled", "inpaint", ["--input", f"{DATA}/scattered.pgm"], "filled", ".pgm"),
+     ["--input", "{data}/plucked.wav", "--block", "1024", "--combs", "100"], "echoes", ".wav"),
+    ("the holes of a picture filled", "inpaint", ["--input", "{data}/scattered.pgm"], "filled", ".pgm"),
 ]
 CASES = "^(fork/join|barrier) of 2 / (lockstep|std::thread|std::barrier|libgomp)$"
 SAMPLES = 3
@@ -72,6 +71,7 @@ def run(command, accepted=(0,), **surroundings):
 def run_program(build, program, arguments, output, *more, repeat=REPEAT, **surroundings):
     """Runs one program; returns its record. It uses all usable CPUs, unless told otherwise."""
     record = output.with_suffix(".json")
+    arguments = [each.format(data=build / "examples/data") for each in arguments]
     run([build / "examples" / program, *arguments, "--output", output, "--json", record,
          "--repeat", FEWER_ROUNDS.get(program, repeat), *more], accepted=(0, 1), **surroundings)
     if not record.is_file():

@@ -31,13 +31,13 @@ has_no_data() { [[ $1 == cgroup || $1 == environment || $1 == graph ]]; }  # amo
 
 corpora() {  # reader: where the known inputs are
   echo "tests/fuzz/corpus/$1"
-  has_no_data "$1" || echo examples/data
+  has_no_data "$1" || echo "$BUILD/examples/data"
 }
 
 fuzz() {  # reader, seconds
   local grown=$BUILD/corpus/$1 findings=$BUILD/findings/$1 log=$BUILD/$1.log status=0
   mkdir -p "$grown" "$findings"
-  # shellcheck disable=SC2046  # paths of the repository, without blanks
+  # shellcheck disable=SC2046  # paths without blanks
   "$BUILD/tests/fuzz/fuzz.$1" -max_total_time="$2" -max_len=$LARGEST -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$findings/" -print_final_stats=1 "$grown" $(corpora "$1") >"$log" 2>&1 || status=$?
   report "$1" "$log" $status
@@ -59,7 +59,7 @@ merge() {  # reader
   local kept=$BUILD/kept/$1 corpus=tests/fuzz/corpus/$1 by_hash=(-regextype posix-extended -regex '.*/[0-9a-f]{40}')
   rm -rf "$kept" && mkdir -p "$kept/known" "$BUILD/corpus/$1"
   find "$corpus" -type f -not "${by_hash[@]}" -exec cp {} "$kept/known/" \;
-  has_no_data "$1" || find examples/data -type f -exec cp {} "$kept/known/" \;
+  has_no_data "$1" || find "$BUILD/examples/data" -type f -exec cp {} "$kept/known/" \;
   "$BUILD/tests/fuzz/fuzz.$1" -set_cover_merge=1 -use_counters=0 -max_len=$LARGEST \
     "$kept" "$corpus" "$BUILD/corpus/$1" >"$BUILD/$1.merge.log" 2>&1
   find "$corpus" -type f "${by_hash[@]}" -delete
