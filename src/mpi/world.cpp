@@ -265,9 +265,6 @@ LOCKSTEP_INLINE team_options world::options() const {
 LOCKSTEP_INLINE wait_policy world::policy(std::size_t members) const noexcept {
   return body_->core.policy(members);
 }
-LOCKSTEP_INLINE bool world::is_crowded(std::size_t members) const noexcept {
-  return policy(members).is_crowded();
-}
 
 LOCKSTEP_INLINE bool world::run_part(team& on, void* f, void (*runs)(void* f, member& me),
                                      call_site where) {

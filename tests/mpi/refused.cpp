@@ -18,7 +18,9 @@ struct first_of {
 };
 template <class Type>
 void reduce(lockstep::mpi::world& world, lockstep::team& team) {
-  world.reduce_each(team, 0, 10, Type(), [](int) { return Type(); }, first_of<Type>());
+  world.run(team, [&](lockstep::member& me) {
+    world.reduce_each(me, 0, 10, Type(), [](int) { return Type(); }, first_of<Type>());
+  });
 }
 
 }  // namespace

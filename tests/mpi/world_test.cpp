@@ -289,7 +289,7 @@ TEST(world, shares_the_cpus_of_a_node_among_its_ranks) {
   const std::size_t together = ranks.sync_sum(ranks.members());
   const std::size_t cpus = std::thread::hardware_concurrency();
   EXPECT_LE(together, cpus > ranks.size() ? cpus : ranks.size());
-  EXPECT_TRUE(ranks.is_crowded(cpus + 1));
+  EXPECT_TRUE(ranks.policy(cpus + 1).is_crowded());
 }
 
 TEST(world, of_a_part_of_the_ranks) {

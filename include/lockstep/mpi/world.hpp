@@ -48,8 +48,11 @@
 //   const std::size_t n = 1000000;
 //   const lockstep::index_range part = world.part_of(n);
 //   const std::vector<double> x(part.last - part.first, 0.1);  // this rank's
-//   const double sum = world.reduce_each(
-//       team, std::size_t{0}, n, 0.0, [&](std::size_t i) { return x[i - part.first]; }, std::plus<double>());
+//   world.run(team, [&](lockstep::member& me) {
+//     const double sum = world.reduce_each(
+//         me, std::size_t{0}, n, 0.0, [&](std::size_t i) { return x[i - part.first]; }, std::plus<double>());
+//     me.masked([&] { std::printf("%g\n", sum); });
+//   });
 #ifndef LOCKSTEP_MPI_WORLD_HPP
 #define LOCKSTEP_MPI_WORLD_HPP
 
@@ -127,9 +130,7 @@ class world {
   std::size_t members() const noexcept;
   /// Options of such a team. LOCKSTEP_NUM_THREADS, if it is set, says how many members the team has.
   team_options options() const;
-  /// Whether the ranks of this node have more members than CPUs, if each has `members`.
-  bool is_crowded(std::size_t members) const noexcept;
-  /// The policy by which a rank with this many members waits for other ranks.
+  /// The policy by which a rank with this many members waits for other ranks: whether it is crowded, too.
   wait_policy policy(std::size_t members) const noexcept;
 
   /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if
@@ -230,34 +231,6 @@ class world {
   /// The part of another rank. Requires: rank < size().
   index_range part_of(std::size_t length, std::size_t rank) const noexcept;
 
-  // Reductions of a range that the ranks share, as a region of all members of `on` on all ranks. Collective.
-
-  /// reduce_range(me, first, last, init, f, op, how): op(init, all values of f(first, last) over parts of the
-  /// range, in order), with the bits of team::reduce_range of one process over the same range.
-  /// Order  as a region: what happens before the call on any rank happens before f's calls on that rank, and these
-  ///        happen before the return on all.
-  /// Errors RANKS-3. If request_stop ended the region, region_stopped is thrown. See reduce_range(me, ...).
-  /// Cost   a region, a reduction in it, and two meetings of ranks.
-  template <class First, class Last, class Type, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> reduce_range(team& on, First first, Last last, Type init,
-                                                    Function&& f, Operation op,
-                                                    schedule how = static_schedule(),
-                                                    call_site where = {}) {
-    return reduced_in_region(on, init, where, [&](member& me) {
-      return reduce_range(me, first, last, init, f, op, how, where);
-    });
-  }
-  /// The same with f(i).
-  template <class First, class Last, class Type, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> reduce_each(team& on, First first, Last last, Type init,
-                                                   Function&& f, Operation op,
-                                                   schedule how = static_schedule(),
-                                                   call_site where = {}) {
-    return reduced_in_region(on, init, where, [&](member& me) {
-      return reduce_each(me, first, last, init, f, op, how, where);
-    });
-  }
-
   // Meetings of the ranks with one value from each, by one thread of each, outside of regions. Collective.
 
   /// Blocks until all ranks have called it.
@@ -313,19 +286,6 @@ class world {
     static_cast<void>(f());
   }
 
-  template <class Type, class Reduce>
-  Type reduced_in_region(team& on, const Type& init, call_site where, const Reduce& reduce) {
-    Type result(init);
-    const bool is_complete = run(
-        on,
-        [&](member& me) {
-          const Type found(reduce(me));
-          if (me.rank() == 0) result = found;
-        },
-        where);
-    if (!is_complete) detail::leave_stopped_region();
-    return result;
-  }
   template <class Type, class Operation>
   Type reduce(const char* function, kinds kind, Type value, Operation& op) {
     detail::mpi::check_travels<Type>();
