@@ -31,7 +31,7 @@ from ._library import build_info, c_version, library_path, usable_cpus, version
 from ._objects import Barrier, Event, Mutex
 from ._team import Member, Team, default_team
 
-__version__ = version()
+__version__: str = version()
 
 __all__ = [
     "ArgumentError",

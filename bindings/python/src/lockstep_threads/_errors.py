@@ -39,7 +39,7 @@ class SystemRefused(Error, OSError):
 class CallbackError(Error):
     """A native function has failed: `code` is what it returned."""
 
-    def __init__(self, text, code):
+    def __init__(self, text: str, code: int) -> None:
         super().__init__(text)
         self.code = code
 
@@ -47,7 +47,7 @@ class CallbackError(Error):
 class Stopped(Exception):
     """The region was ended early. A member that gets it should let it pass: run() takes care of it."""
 
-    def __init__(self, text="lockstep: the region was stopped"):
+    def __init__(self, text: str = "lockstep: the region was stopped") -> None:
         super().__init__(text)
 
 

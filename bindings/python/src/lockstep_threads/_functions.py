@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What can be run: native functions, which need no interpreter lock, and Python callables, which hold it."""
 
+from __future__ import annotations
+
 import ctypes
 import functools
 import signal
@@ -8,24 +10,28 @@ import threading
 import time
 import weakref
 from ctypes import CFUNCTYPE, POINTER, c_double, c_int, c_int64, c_size_t, c_void_p
+from typing import TYPE_CHECKING
 
 from ._errors import ArgumentError, ContextTypeError, OK, RAISED, STOPPED, Stopped
 from ._library import Handle, end_what_is_left, quick, whole
 
+if TYPE_CHECKING:
+    from typing import Any
+
 #: int (lockstep_member*, void* context): the function of a region.
-RegionFunction = CFUNCTYPE(c_int, c_void_p, c_void_p)
+RegionFunction: Any = CFUNCTYPE(c_int, c_void_p, c_void_p)
 #: int (int64_t first, int64_t last, void* context): of a loop.
-BlockFunction = CFUNCTYPE(c_int, c_int64, c_int64, c_void_p)
+BlockFunction: Any = CFUNCTYPE(c_int, c_int64, c_int64, c_void_p)
 #: int (int64_t first, int64_t last, double* value, void* context): of a reduction of float.
-DoubleFunction = CFUNCTYPE(c_int, c_int64, c_int64, POINTER(c_double), c_void_p)
+DoubleFunction: Any = CFUNCTYPE(c_int, c_int64, c_int64, POINTER(c_double), c_void_p)
 #: int (int64_t first, int64_t last, int64_t* value, void* context): of a reduction of int.
-Int64Function = CFUNCTYPE(c_int, c_int64, c_int64, POINTER(c_int64), c_void_p)
+Int64Function: Any = CFUNCTYPE(c_int, c_int64, c_int64, POINTER(c_int64), c_void_p)
 #: int (size_t iteration, void* context): of a node.
-NodeFunction = CFUNCTYPE(c_int, c_size_t, c_void_p)
+NodeFunction: Any = CFUNCTYPE(c_int, c_size_t, c_void_p)
 #: int (size_t iteration, int* answer, void* context): of a node that decides.
-TestFunction = CFUNCTYPE(c_int, c_size_t, POINTER(c_int), c_void_p)
+TestFunction: Any = CFUNCTYPE(c_int, c_size_t, POINTER(c_int), c_void_p)
 #: int (lockstep_member*, size_t iteration, void* context): of a node that several members run.
-WideFunction = CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p)
+WideFunction: Any = CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p)
 
 # How many parameters, for messages and for a look at Cython's capsules.
 _PARAMETERS = {
@@ -54,7 +60,7 @@ class Native(Handle):
 
     __slots__ = ("address", "owner")
 
-    def __init__(self, address, owner=None):
+    def __init__(self, address: int, owner: object = None) -> None:
         if not isinstance(address, int) or not 0 < address < 2 ** (8 * ctypes.sizeof(c_void_p)):
             raise ArgumentError(f"lockstep.Native: {address!r} is no address of a function")
         self.address, self.owner = address, owner

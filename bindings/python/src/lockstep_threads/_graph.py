@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Which piece of work comes before which, and who runs which when."""
 
+from __future__ import annotations
+
 import threading
 import weakref
 from ctypes import byref, c_size_t
+from typing import TYPE_CHECKING
 
 from ._errors import UseError
 from ._functions import NO_FAILURES, Failures, NodeFunction, TestFunction, WideFunction, context_for, native
 from ._library import Handle, c, check, encoded, end, made, nanoseconds, quick, text_of, whole
 from ._team import Callback, Member, _outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._team import Team
+    from ._types import Context, NativeFunction
 
 
 def _node(number):
@@ -22,14 +31,14 @@ class Graph(Handle):
     callables, which hold the interpreter lock.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._handle = made(c.lockstep_graph_create)
         self._kept, self._failures, self._one_run = [], Failures(), threading.Lock()
         self._has_callables = False
         self._finalizer = weakref.finalize(self, end, c.lockstep_graph_destroy, self._handle)
         self._finalizer.atexit = False
 
-    def __len__(self):
+    def __len__(self) -> int:
         return c.lockstep_graph_size(self._handle)
 
     def _add(self, make, name, function, kind, call, context, *more):
@@ -44,7 +53,7 @@ class Graph(Handle):
         check(make(self._handle, name, *more, callback.address, data, byref(number)))
         return number.value
 
-    def node(self, name, function, context=None):
+    def node(self, name: str, function: Callable[[int], object] | NativeFunction, context: Context = None) -> int:
         """Adds a node: function(iteration). Its number."""
         failures = self._failures
 
@@ -53,7 +62,7 @@ class Graph(Handle):
 
         return self._add(c.lockstep_graph_node, name, function, NodeFunction, call, context)
 
-    def test(self, name, function, context=None):
+    def test(self, name: str, function: Callable[[int], object] | NativeFunction, context: Context = None) -> int:
         """Adds a node that decides: function(iteration) is true or false. Its number."""
         failures = self._failures
 
@@ -65,7 +74,9 @@ class Graph(Handle):
 
         return self._add(c.lockstep_graph_test, name, function, TestFunction, call, context)
 
-    def wide_node(self, name, function, width=0, context=None):
+    def wide_node(
+        self, name: str, function: Callable[[Member, int], object] | NativeFunction, width: int = 0, context: Context = None
+    ) -> int:
         """Adds a node that `width` members run together, 0: all: function(member, iteration). Its number."""
         failures, shared = self._failures, {}  # a node never runs beside itself
 
@@ -83,46 +94,46 @@ class Graph(Handle):
             c.lockstep_graph_wide_node, name, function, WideFunction, call, context, whole(width, "the width of a node")
         )
 
-    def edge(self, before, after):
+    def edge(self, before: int, after: int) -> None:
         """What `before` does happens before `after`."""
         check(c.lockstep_graph_edge(self._handle, _node(before), _node(after)))
 
-    def edge_if(self, test, after):
+    def edge_if(self, test: int, after: int) -> None:
         """The same, and `after` is skipped where `test` gives false."""
         check(c.lockstep_graph_edge_if(self._handle, _node(test), _node(after)))
 
-    def edge_unless(self, test, after):
+    def edge_unless(self, test: int, after: int) -> None:
         """The same, and `after` is skipped where `test` gives true."""
         check(c.lockstep_graph_edge_unless(self._handle, _node(test), _node(after)))
 
-    def repeat_while(self, test, first):
+    def repeat_while(self, test: int, first: int) -> None:
         """All nodes on ways from `first` to `test` run again while `test` gives true."""
         check(c.lockstep_graph_repeat_while(self._handle, _node(test), _node(first)))
 
-    def feedback(self, before, after, delay):
+    def feedback(self, before: int, after: int, delay: int) -> None:
         """Iteration i of `after` comes after iteration i - delay of `before`."""
         check(c.lockstep_graph_feedback(self._handle, _node(before), _node(after), whole(delay, "the delay")))
 
-    def channel(self, before, after, depth):
+    def channel(self, before: int, after: int, depth: int) -> None:
         """An edge that lets iterations overlap: `before` is up to `depth` iterations ahead of `after`.
 
         Iteration i of both uses place i % depth of what they share.
         """
         check(c.lockstep_graph_channel(self._handle, _node(before), _node(after), whole(depth, "the depth")))
 
-    def overlap(self):
+    def overlap(self) -> None:
         """Iterations overlap as far as feedback and channels allow; without it they come one after the other."""
         check(c.lockstep_graph_overlap(self._handle))
 
-    def cost(self, node, seconds):
+    def cost(self, node: int, seconds: float) -> None:
         """How long the node takes: a hint."""
         check(c.lockstep_graph_cost(self._handle, _node(node), nanoseconds(seconds)))
 
-    def pin(self, node, rank):
+    def pin(self, node: int, rank: int) -> None:
         """Only the member of this rank runs it."""
         check(c.lockstep_graph_pin(self._handle, _node(node), whole(rank, "the rank")))
 
-    def dot(self):
+    def dot(self) -> str:
         """A text for Graphviz."""
         return text_of(c.lockstep_graph_dot, self._handle)
 
@@ -130,7 +141,7 @@ class Graph(Handle):
 class Plan(Handle):
     """A graph on a team: which member runs which node when. Keeps both alive. One thread at a time uses it."""
 
-    def __init__(self, graph, team, members=0):
+    def __init__(self, graph: Graph, team: Team, members: int = 0) -> None:
         members = whole(members, "members")
         self._graph, self._team = graph, team
         self._handle = made(c.lockstep_plan_create, graph._handle, team.handle, members)
@@ -138,7 +149,7 @@ class Plan(Handle):
         self._finalizer.atexit = False
         team._plans.add(self)
 
-    def close(self):
+    def close(self) -> None:
         """Ends it. UseError while it runs."""
         if self._handle is not None:
             check(c.lockstep_plan_destroy(self._handle))
@@ -151,7 +162,7 @@ class Plan(Handle):
             raise UseError("lockstep.Plan: it is closed")
         return self._handle
 
-    def run(self, iterations=1):
+    def run(self, iterations: int = 1) -> bool:
         """Runs so many iterations. True, or False if it was stopped. Raises what a callable raised; may be run again then.
 
         UseError while a plan of this graph runs.
@@ -170,19 +181,19 @@ class Plan(Handle):
         finally:
             self._graph._one_run.release()
 
-    def request_stop(self):
+    def request_stop(self) -> None:
         """Ends the run, if there is one. Any thread may call it."""
         check(c.lockstep_plan_request_stop(self._open))
 
     @property
-    def members(self):
+    def members(self) -> int:
         """How many members it uses."""
         return c.lockstep_plan_members(self._open)
 
-    def text(self):
+    def text(self) -> str:
         """The plan, line by line: for each member its nodes and waits."""
         return text_of(c.lockstep_plan_text, self._open)
 
-    def report(self):
+    def report(self) -> str:
         """What is predicted and measured, and where time is lost."""
         return text_of(c.lockstep_plan_report, self._open)

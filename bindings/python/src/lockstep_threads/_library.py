@@ -31,7 +31,7 @@ def _find():
     return str(carried) if carried.is_file() else _NAME
 
 
-library_path = _find()
+library_path: str = _find()
 try:
     c = ctypes.CDLL(library_path)
 except OSError as error:
@@ -154,7 +154,7 @@ def _declare(library):
 _declare(c)
 _declare(quick)
 
-c_version = quick.lockstep_c_version()
+c_version: int = quick.lockstep_c_version()
 if c_version // 1000 != C_MAJOR:
     raise ImportError(
         f"lockstep: {library_path} has version {c_version} of the C interface; this package needs {C_MAJOR}xxx"
@@ -228,18 +228,18 @@ def end_what_is_left():
             tries = len(_left)  # what it used may go now
 
 
-def version():
+def version() -> str:
     """The version of the lockstep library, for instance "0.9.0"."""
     return quick.lockstep_version().decode()
 
 
-def build_info():
+def build_info() -> dict[str, str]:
     """How the library was built and what it found here: a dictionary of texts."""
     lines = text_of(c.lockstep_build_info).splitlines()
     return {name: value for name, separator, value in (line.partition(": ") for line in lines) if separator}
 
 
-def usable_cpus():
+def usable_cpus() -> int:
     """On how many CPUs the process may run: affinity, cut by a container's quota."""
     return quick.lockstep_usable_cpus()
 

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Events, barriers and mutexes, for Python and native threads. `handle` is the address for native functions."""
 
+from __future__ import annotations
+
 import threading
 import weakref
 from ctypes import byref, c_uint64
+from typing import TYPE_CHECKING
 
 from ._errors import BUSY, Error, OK, TERMINATED, TIMED_OUT, UseError
 from ._functions import raise_interruption
 from ._library import Handle, c, check, made, nanoseconds, policy_of, quick, whole
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._types import Policy
 
 # So long a wait stays in C before Python looks for signals: Ctrl-C works.
 _SLICE = 40_000_000
@@ -27,7 +35,7 @@ def _wait_in_slices(call, handle, timeout):
 class _Object(Handle):
     def __init__(self, handle, destroy):
         #: The address of the object, for native functions.
-        self.handle = handle
+        self.handle: int = handle
         self._finalizer = weakref.finalize(self, destroy, handle)
         self._finalizer.atexit = False  # a thread that nobody joins may wait then
 
@@ -38,17 +46,17 @@ class Event(_Object):
     One thread at a time notifies, and one waits.
     """
 
-    def __init__(self, policy=None):
+    def __init__(self, policy: Policy = None) -> None:
         super().__init__(made(c.lockstep_event_create, policy_of(policy)), c.lockstep_event_destroy)
         self._one_waiter = threading.Lock()
         #: True after terminate().
         self.terminated = False
 
-    def notify(self):
+    def notify(self) -> None:
         """Lets one wait return."""
         check(quick.lockstep_event_notify(self.handle))
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: float | None = None) -> bool:
         """Blocks for at most `timeout` seconds; True if a notification was taken, False if none came or it was terminated."""
         if not self._one_waiter.acquire(blocking=False):
             raise UseError("lockstep.Event.wait: another thread waits; an event has one waiter: use one for each")
@@ -60,7 +68,7 @@ class Event(_Object):
             check(code)
         return code == OK
 
-    def terminate(self):
+    def terminate(self) -> None:
         """From now on every wait returns at once. Any thread may call it."""
         self.terminated = True
         check(c.lockstep_event_terminate(self.handle))
@@ -69,13 +77,13 @@ class Event(_Object):
 class Barrier(_Object):
     """Blocks a fixed number of threads until all have come; again and again. Members of a region use sync_threads()."""
 
-    def __init__(self, expected, policy=None):
+    def __init__(self, expected: int, policy: Policy = None) -> None:
         expected = whole(expected, "the number of threads", 1)
         super().__init__(made(c.lockstep_barrier_create, expected, policy_of(policy)), c.lockstep_barrier_destroy)
         #: True once a wait was interrupted: its thread has come, and may come again, so phases mean nothing any more.
         self.broken = False
 
-    def wait(self):
+    def wait(self) -> None:
         """Blocks until all threads of this phase have come. UseError once the barrier is broken: a wait of it was interrupted,
         by Ctrl-C for instance. Waits of other Python threads are released then."""
         arrival = c_uint64()
@@ -102,30 +110,30 @@ class Barrier(_Object):
 class Mutex(_Object):
     """Lets one thread at a time through, Python's and native ones; how often others may overtake is bounded."""
 
-    def __init__(self, policy=None):
+    def __init__(self, policy: Policy = None) -> None:
         super().__init__(made(c.lockstep_mutex_create, policy_of(policy)), c.lockstep_mutex_destroy)
 
-    def acquire(self, timeout=None):
+    def acquire(self, timeout: float | None = None) -> bool:
         """Blocks for at most `timeout` seconds; whether it was to be had. UseError if this thread holds it already."""
         code = _wait_in_slices(c.lockstep_mutex_lock_for, self.handle, timeout)
         if code not in (OK, TIMED_OUT):
             check(code)
         return code == OK
 
-    def try_acquire(self):
+    def try_acquire(self) -> bool:
         """Whether it was to be had at once."""
         code = quick.lockstep_mutex_try_lock(self.handle)
         if code not in (OK, BUSY):
             check(code)
         return code == OK
 
-    def release(self):
+    def release(self) -> None:
         """UseError if this thread does not hold it."""
         check(quick.lockstep_mutex_unlock(self.handle))
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.acquire()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.release()

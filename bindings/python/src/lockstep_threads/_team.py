@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Threads that start once and run regions, loops and reductions together."""
 
+from __future__ import annotations
+
 import atexit
 import ctypes
 import functools
@@ -8,6 +10,7 @@ import operator
 import threading
 import weakref
 from ctypes import byref, c_double, c_int64, c_size_t, c_void_p
+from typing import TYPE_CHECKING, overload
 
 from ._errors import ArgumentError, Error, OK, STOPPED, Stopped, UseError
 from ._functions import (
@@ -40,6 +43,14 @@ from ._library import (
     whole,
 )
 from ._errors import error_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Literal
+
+    from typing_extensions import Self
+
+    from ._types import Context, NativeFunction, Operation, Policy, Schedule, Value
 
 _SCHEDULES = {"static": 0, "chunks": 1, "dynamic": 2, "guided": 3}
 _BINDINGS = {None: 0, "none": 1, "close": 2, "spread": 3, "cores": 5}
@@ -89,12 +100,12 @@ class Member(Handle):
         self._handle, self._shared, self._meetings = handle, shared, 0
         self._thread = threading.get_ident()
         #: 0 to size - 1; the caller of run() is 0.
-        self.rank = quick.lockstep_member_rank(handle)
+        self.rank: int = quick.lockstep_member_rank(handle)
         #: How many members the region has.
-        self.size = quick.lockstep_member_size(handle)
+        self.size: int = quick.lockstep_member_size(handle)
 
     @property
-    def handle(self):
+    def handle(self) -> int:
         """The address of the lockstep_member, for native functions that this callable calls."""
         if self._handle is None:
             raise UseError("lockstep.Member: its region is over; a member is for the callable that was given it")
@@ -105,14 +116,14 @@ class Member(Handle):
     def _leave(self):
         self._handle = None
 
-    def sync_threads(self):
+    def sync_threads(self) -> None:
         """Blocks until every member has called it as often as this one."""
         code = c.lockstep_member_sync_threads(self.handle)
         if code != OK:
             raise_interruption()
             raise error_of(code, last_error())
 
-    def gather(self, value):
+    def gather(self, value: Value) -> list[Value]:
         """A barrier that gives every member the values of all, in the order of ranks."""
         self._meetings += 1
         number = self._meetings
@@ -123,36 +134,45 @@ class Member(Handle):
         self._shared.pop((number - 1, self.size), None)
         return list(values)
 
-    def sync_reduce(self, value, operation):
+    def sync_reduce(self, value: Value, operation: Callable[[Value, Value], Value]) -> Value:
         """The values of all members, combined by operation(a, b) in the order of ranks: the same on each."""
         return functools.reduce(operation, self.gather(value))
 
-    def sync_sum(self, value):
+    def sync_sum(self, value: Value) -> Value:
         return self.sync_reduce(value, operator.add)
 
-    def sync_min(self, value):
+    def sync_min(self, value: Value) -> Value:
         return min(self.gather(value))
 
-    def sync_max(self, value):
+    def sync_max(self, value: Value) -> Value:
         return max(self.gather(value))
 
-    def sync_count(self, condition):
+    def sync_count(self, condition: object) -> int:
         """How many members gave something true."""
         return sum(map(bool, self.gather(condition)))
 
-    def broadcast(self, root, value=None):
+    def broadcast(self, root: int, value: Value | None = None) -> Value:
         """The value of member `root`, on every member."""
         whole(root, "the rank of broadcast", 0, self.size - 1)
         return self.gather(value if self.rank == root else None)[root]
 
-    def block(self, first, last):
+    def block(self, first: int, last: int) -> range:
         """The part of [first, last) that is this member's, as a range: contiguous, in the order of ranks."""
         start, stop = c_int64(), c_int64()
         first, last = index(first, "first"), index(last, "last")
         check(quick.lockstep_member_block(self.handle, first, last, byref(start), byref(stop)))
         return range(start.value, stop.value)
 
-    def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None, nowait=False):
+    def for_blocks(
+        self,
+        first: int,
+        last: int,
+        function: Callable[[int, int], object] | NativeFunction,
+        context: Context = None,
+        schedule: Schedule = "static",
+        chunk: int | None = None,
+        nowait: bool = False,
+    ) -> None:
         """Calls the function for this member's parts of [first, last); then waits for all, unless `nowait`.
 
         As Team.for_blocks otherwise.
@@ -162,11 +182,11 @@ class Member(Handle):
         if not _run_blocks(call, self.request_stop, handle, first, last, function, context, schedule, chunk):
             raise Stopped()
 
-    def publish(self, step):
+    def publish(self, step: int) -> None:
         """This member has finished `step`, and all before it. Steps only grow; they begin at 0."""
         check(quick.lockstep_member_publish(self.handle, whole(step, "the step")))
 
-    def await_step(self, rank, step):
+    def await_step(self, rank: int, step: int) -> None:
         """Blocks until member `rank` has published `step` or more."""
         code = c.lockstep_member_await_step(self.handle, whole(rank, "the rank"), whole(step, "the step"))
         if code != OK:
@@ -174,10 +194,10 @@ class Member(Handle):
             raise error_of(code, last_error())
 
     @property
-    def stop_requested(self):
+    def stop_requested(self) -> bool:
         return quick.lockstep_member_stop_requested(self.handle) != 0
 
-    def request_stop(self):
+    def request_stop(self) -> None:
         """Ends the region: run() returns False."""
         check(quick.lockstep_member_request_stop(self.handle))
 
@@ -298,16 +318,16 @@ class Team(Handle):
 
     def __init__(
         self,
-        members=None,
+        members: int | None = None,
         *,
-        policy=None,
-        name=None,
-        bind=None,
-        anticipate=None,
-        learn=None,
-        cpu_separation=None,
-        ledger=None,
-    ):
+        policy: Policy = None,
+        name: str | None = None,
+        bind: Literal["none", "close", "cores", "spread"] | Iterable[int] | None = None,
+        anticipate: bool | None = None,
+        learn: bool | None = None,
+        cpu_separation: bool | None = None,
+        ledger: bool | None = None,
+    ) -> None:
         options = TeamOptions()
         check(c.lockstep_team_options_init(byref(options), ctypes.sizeof(options)))
         if members is not None:
@@ -336,16 +356,16 @@ class Team(Handle):
     def _keep(self, handle, finalizer):
         self._handle, self._finalizer, self._plans = handle, finalizer, weakref.WeakSet()
         #: How many members it has, the caller among them.
-        self.size = c.lockstep_team_size(handle)
+        self.size: int = c.lockstep_team_size(handle)
 
     @property
-    def handle(self):
+    def handle(self) -> int:
         """The address of the lockstep_team, for native functions."""
         if self._handle is None:
             raise UseError("lockstep.Team: it is closed")
         return self._handle
 
-    def close(self):
+    def close(self) -> None:
         """Ends the threads. Requires that no other thread uses the team. Plans on it are closed before."""
         if self._handle is None or self._finalizer is None:
             return
@@ -357,10 +377,10 @@ class Team(Handle):
         self._handle = None
         end_what_is_left()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self):
@@ -368,7 +388,9 @@ class Team(Handle):
 
     # --- regions ---
 
-    def run(self, function, context=None, members=None):
+    def run(
+        self, function: Callable[[Member], object] | NativeFunction, context: Context = None, members: int | None = None
+    ) -> bool:
         """Calls the function once on every member, or on the first `members` ones; returns when all have returned.
 
         A native function gets the member and the context; one of lockstep_threads.numba.region the member and the arguments
@@ -386,7 +408,7 @@ class Team(Handle):
         del callback, kept, behind  # not before
         return _outcome(code, failures)
 
-    def region(self, function, context=None):
+    def region(self, function: NativeFunction, context: Context = None) -> Callable[[], bool]:
         """A callable that runs this native function as run() does, with less to do for each call. It returns True or False.
 
         The context is read when it is called; both it and the function are kept, and what is kept cannot be resized.
@@ -397,7 +419,7 @@ class Team(Handle):
         arguments = (c_void_p(self.handle), c_void_p(known.address), c_void_p(data))
         return _prepared(self, c.lockstep_team_run, arguments, (function, context, kept, behind))
 
-    def loop(self, first, last, function, context=None):
+    def loop(self, first: int, last: int, function: NativeFunction, context: Context = None) -> Callable[[], bool]:
         """The same for for_blocks()."""
         known = self._native(function, BlockFunction, "loop")
         data, kept = context_for(known, context)
@@ -417,21 +439,29 @@ class Team(Handle):
             raise ArgumentError(f"lockstep.Team.{what}: is for native functions; give Python callables to run()")
         return known
 
-    def request_stop(self):
+    def request_stop(self) -> None:
         """Ends the region or loop that runs, if one does. Any thread may call it."""
         check(c.lockstep_team_request_stop(self.handle))
 
-    def pause(self):
+    def pause(self) -> None:
         """Gives the threads back to the system, until resume() or the next region."""
         check(c.lockstep_team_pause(self.handle))
 
-    def resume(self):
+    def resume(self) -> None:
         """Starts them again now."""
         check(c.lockstep_team_resume(self.handle))
 
     # --- loops and reductions ---
 
-    def for_blocks(self, first, last, function, context=None, schedule="static", chunk=None):
+    def for_blocks(
+        self,
+        first: int,
+        last: int,
+        function: Callable[[int, int], object] | NativeFunction,
+        context: Context = None,
+        schedule: Schedule = "static",
+        chunk: int | None = None,
+    ) -> bool:
         """Calls function(part_first, part_last) for parts that make up [first, last); a native one with the context.
 
         On as many members as pay, which is learned for each native function. Parts must not wait for each other. `schedule`:
@@ -450,6 +480,42 @@ class Team(Handle):
             chunk,
         )
 
+    @overload
+    def reduce(
+        self,
+        first: int,
+        last: int,
+        function: Callable[[int, int], int] | NativeFunction,
+        context: Context = None,
+        *,
+        operation: Operation = "sum",
+        init: int | None = None,
+        dtype: type[int] | Literal["int64", "int"],
+    ) -> int: ...
+    @overload
+    def reduce(
+        self,
+        first: int,
+        last: int,
+        function: Callable[[int, int], float] | NativeFunction,
+        context: Context = None,
+        *,
+        operation: Operation = "sum",
+        init: float | None = None,
+        dtype: type[float] | Literal["float64", "double", "float"] = ...,
+    ) -> float: ...
+    @overload
+    def reduce(
+        self,
+        first: int,
+        last: int,
+        function: Callable[[int, int], float] | NativeFunction,
+        context: Context = None,
+        *,
+        operation: Operation = "sum",
+        init: float | None = None,
+        dtype: Any,
+    ) -> Any: ...
     def reduce(self, first, last, function, context=None, *, operation="sum", init=None, dtype=float):
         """`init`, combined with what the function gives for parts of [first, last), in order.
 
@@ -484,11 +550,11 @@ class Team(Handle):
 
     # --- who waits for whom ---
 
-    def keep_ledger(self, yes=True):
+    def keep_ledger(self, yes: bool = True) -> None:
         """Switches the ledger on or off."""
         check(c.lockstep_team_keep_ledger(self.handle, bool(yes)))
 
-    def ledger_table(self):
+    def ledger_table(self) -> str:
         """Who waited where, how long, and for whom, as a table for terminals."""
         return text_of(c.lockstep_team_ledger_table, self.handle)
 
@@ -508,7 +574,7 @@ _default = None
 _default_lock = threading.Lock()
 
 
-def default_team():
+def default_team() -> Team:
     """One team for all parts of the process, with native code too. Never closed."""
     global _default
     with _default_lock:
