@@ -26,6 +26,15 @@ INSTANTIATE_TEST_SUITE_P(policies, flow_walk_model,
                              {"adaptive", wait_policy()}}),
                          setting_name);
 
+/// Whether all lanes have done all iterations of the run.
+bool has_done_all(const flow_machine& of) {
+  for (std::size_t lane = 0; lane < of.plan.lanes.size(); ++lane) {
+    const plan_lane& at = of.plan.lanes[lane];
+    if (at.block == 0 && of.board.done(lane).value() != of.turns.last * at.steps) return false;
+  }
+  return true;
+}
+
 /// A plan that is made once, of a graph whose functions do nothing; each execution has functions of its own.
 class planned_graph {
  public:
@@ -64,7 +73,7 @@ class planned_graph {
       }
       threads(bodies);
       goes_on = !stop.requested(region);
-      if (goes_on && gate == nullptr) check(machine.is_done(), "every lane has done its part");
+      if (goes_on && gate == nullptr) check(has_done_all(machine), "every lane has done its part");
       machine.come_to_rest(!goes_on);
     }
     return goes_on;

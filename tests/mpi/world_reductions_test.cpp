@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpi/layouts.hpp"
@@ -71,6 +73,17 @@ mixed<Words> numbered(std::size_t i) {
   return value;
 }
 
+/// What reduce(me) gives member 0.
+template <class Reduce>
+auto in_region(world& ranks, team& members, const Reduce& reduce) {
+  std::optional<decltype(reduce(std::declval<member&>()))> result;
+  ranks.run(members, [&](member& me) {
+    const auto whole = reduce(me);
+    if (me.rank() == 0) result = whole;
+  });
+  return *result;
+}
+
 TEST_P(world_reductions, sums_have_the_bits_of_one_process) {
   team alone(1);
   for (const std::size_t n : lengths) {
@@ -127,13 +140,15 @@ TEST_P(world_reductions, WREDUCE_1_each_index_is_asked_for_once_by_the_rank_that
     for (const schedule how : schedules()) {
       const index_range mine = ranks.part_of(n);
       std::unique_ptr<std::atomic<int>[]> calls(new std::atomic<int>[n + 1]());
-      const std::size_t sum = ranks.reduce_each(
-          members, std::size_t{0}, n, std::size_t{0},
-          [&](std::size_t i) {
-            ++calls[i];
-            return i + 1;
-          },
-          [](std::size_t a, std::size_t b) { return a + b; }, how);
+      const std::size_t sum = in_region(ranks, members, [&](member& me) {
+        return ranks.reduce_each(
+            me, std::size_t{0}, n, std::size_t{0},
+            [&](std::size_t i) {
+              ++calls[i];
+              return i + 1;
+            },
+            [](std::size_t a, std::size_t b) { return a + b; }, how);
+      });
       EXPECT_EQ(sum, n * (n + 1) / 2);
       for (std::size_t i = 0; i < n; ++i) {
         ASSERT_EQ(calls[i], mine.first <= i && i < mine.last ? 1 : 0) << i << " of " << n;
@@ -153,19 +168,23 @@ TEST_P(world_reductions, ranges_of_signed_numbers_and_pointers) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = term(i);
   team alone(1);
   const double wanted = alone.reduce_each(std::size_t{0}, x.size(), 0.0, term, plus);
-  const double by_pointer = ranks.reduce_range(
-      members, x.data(), x.data() + x.size(), 0.0,
-      [](const double* first, const double* last) {
-        return std::accumulate(first + 1, last, *first);
-      },
-      plus);
+  const double by_pointer = in_region(ranks, members, [&](member& me) {
+    return ranks.reduce_range(
+        me, x.data(), x.data() + x.size(), 0.0,
+        [](const double* first, const double* last) {
+          return std::accumulate(first + 1, last, *first);
+        },
+        plus);
+  });
   EXPECT_TRUE(same(by_pointer, wanted));
-  EXPECT_EQ(ranks.reduce_each(
-                members, -50, 51, 7, [](int i) { return i; }, [](int a, int b) { return a + b; }),
-            7);
-  EXPECT_EQ(ranks.reduce_each(
-                members, 5, -5, 7, [](int i) { return i; }, [](int a, int b) { return a + b; }),
-            7);
+  for (const int first : {-50, 5}) {  // the second range is empty
+    const int sum = in_region(ranks, members, [&](member& me) {
+      return ranks.reduce_each(
+          me, first, first < 0 ? 51 : -5, 7, [](int i) { return i; },
+          [](int a, int b) { return a + b; });
+    });
+    EXPECT_EQ(sum, 7);
+  }
 }
 
 TEST_P(world_reductions, WREDUCE_3_sees_what_loops_without_a_wait_wrote) {
