@@ -66,8 +66,11 @@ fn in_rust(header: &str) -> String {
         let _ = writeln!(out, "pub const LOCKSTEP_POLICY_{name}: i64 = {};", value.split(')').next().expect("an end"));
     }
     for declaration in header.split("typedef ").skip(1).filter_map(|rest| rest.split(';').next()) {
-        if let Some((result, (name, rest))) = declaration.split_once(" (*").and_then(|(a, b)| Some((a, b.split_once(")(")?))) {
-            let _ = writeln!(out, "pub type {name} = unsafe extern \"C\" fn({}){};", parameters(rest), returned(result));
+        if let Some((result, (name, rest))) =
+            declaration.split_once(" (*").and_then(|(a, b)| Some((a, b.split_once(")(")?)))
+        {
+            let _ =
+                writeln!(out, "pub type {name} = unsafe extern \"C\" fn({}){};", parameters(rest), returned(result));
         }
     }
     out.push_str("extern \"C\" {\n");
