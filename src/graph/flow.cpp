@@ -302,10 +302,10 @@ class flow_builder {
       made_.item_edges.push_back(raised(each));
       edges.push_back({made_.item_edges.back().from, made_.item_edges.back().to, each.kind});
     }
-    made_.item_order = order_of(edges, edges_by(edges, items, false), items);
-    if (made_.item_order.size() == items) return std::string();
+    const std::vector<std::uint32_t> order = order_of(edges, edges_by(edges, items, false), items);
+    if (order.size() == items) return std::string();
     std::string way;
-    for (const std::uint32_t e : cycle_of(edges, made_.item_order, items)) {
+    for (const std::uint32_t e : cycle_of(edges, order, items)) {
       way +=
           (way.empty() ? "" : ", ") + name(made_.edges[e].from) + " -> " + name(made_.edges[e].to);
       if (edges[e].to < size()) continue;

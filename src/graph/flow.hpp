@@ -5,8 +5,8 @@
 //   FLOW-1  `order` is an order of all nodes in which each edge goes forward.
 //   FLOW-2  Two blocks lie apart, or one lies in the other. Block 0 is the graph. Every other block is a loop, and has
 //           a higher number than the block around it. All nodes of a loop come after its `to` and before its `from`. No
-//           inner loop contains `from`. A loop runs as a whole. `item_order` is an order of all items, that is loops
-//           and nodes. In it, edges go forward between items that lie beside each other in a block.
+//           inner loop contains `from`. A loop runs as a whole. There is an order of all items, that is loops and nodes, in
+//           which edges go forward between items that lie beside each other in a block.
 //   FLOW-3  `delayed` is empty where iterations do not overlap. Else it has the feedback between nodes that share no
 //           loop, and feedback that keeps three rules: iterations stay in order beside channels, no node is asked about
 //           an iteration when it is in the next one, and the members of a team-wide node are in the same iteration.
@@ -66,7 +66,6 @@ struct flow {
   adjacency out, in;
   node_list order;
   std::vector<item_edge> item_edges;  ///< of each edge
-  std::vector<std::uint32_t> item_order;
   std::vector<flow_block> blocks;
   std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
   std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
