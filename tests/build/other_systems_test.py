@@ -180,6 +180,12 @@ class OtherSystems(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn("needs MPI's <mpi.h>, which is not found: compile with mpicxx", said)
 
+    @unittest.skipUnless(GCC, "no GCC")
+    def test_where_the_library_of_an_adapter_is_not_found_is_said_how_to_find_it(self):
+        # Their headers lie in no directory that a compiler looks into by itself.
+        for name, library in ("eigen", "Eigen"), ("opencv", "OpenCV"):
+            self.refused([GCC, "-std=c++11"], f"adapters/{name}.hpp", f"<lockstep/adapters/{name}.hpp> needs {library}'s <")
+
     @unittest.skipUnless(ARMHF, "no compiler for armhf")
     def test_arm_passes_values_as_compilers_always_did(self):
         # -Wpsabi is a note, not a warning.

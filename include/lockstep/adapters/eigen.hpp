@@ -31,6 +31,12 @@
 #include <utility>
 #include <vector>
 
+#ifdef __has_include
+#if !__has_include(<unsupported/Eigen/CXX11/ThreadPool>)
+#error \
+    "lockstep: <lockstep/adapters/eigen.hpp> needs Eigen's <unsupported/Eigen/CXX11/ThreadPool>, which is not found: add Eigen's directory (-I/usr/include/eigen3), or link CMake's target Eigen3::Eigen"
+#endif
+#endif
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
 #include <lockstep/condition_variable.hpp>

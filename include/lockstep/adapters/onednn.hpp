@@ -24,6 +24,12 @@
 #include <cstdint>
 #include <functional>
 
+#ifdef __has_include
+#if !__has_include(<oneapi/dnnl/dnnl_threadpool_iface.hpp>)
+#error \
+    "lockstep: <lockstep/adapters/onednn.hpp> needs oneDNN's <oneapi/dnnl/dnnl_threadpool_iface.hpp>, which is not found: add oneDNN's directory, or link CMake's target DNNL::dnnl"
+#endif
+#endif
 #include <oneapi/dnnl/dnnl_threadpool_iface.hpp>
 
 #include <lockstep/team.hpp>

@@ -28,6 +28,12 @@
 
 #include <cstdint>
 
+#ifdef __has_include
+#if !__has_include(<opencv2/core/parallel/parallel_backend.hpp>)
+#error \
+    "lockstep: <lockstep/adapters/opencv.hpp> needs OpenCV's <opencv2/core/parallel/parallel_backend.hpp>, which is not found: it comes with OpenCV 4.5.2 and later; add its directory (-I/usr/include/opencv4), or CMake's OpenCV_INCLUDE_DIRS"
+#endif
+#endif
 #include <opencv2/core/parallel/parallel_backend.hpp>
 
 #include <lockstep/detail/platform/atomic.hpp>
