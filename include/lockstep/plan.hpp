@@ -22,7 +22,8 @@
 //           (-fno-exceptions) only request_stop() is left.
 //   PLAN-4  Inside a region of the same team (TEAM-2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
-//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
+//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of, nor one that was started:
+//           std::logic_error.
 //
 // The team must outlive its plans; so must the graph.
 //
@@ -86,7 +87,8 @@ class plan {
   /// A plan without a team, for this number of members, to look at. run() fails with std::logic_error.
   plan(const graph& of, std::size_t members);
 
-  /// If it is called while the plan runs, as where the program ends in a node, its memory is left.
+  /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If it is called
+  /// where that cannot be joined, or while the plan runs, as where the program ends in a node, its memory is left.
   ~plan();
   /// `other` has no plan then: each call of it fails with std::logic_error, except members() and max_ahead(), which are
   /// 0.
@@ -109,6 +111,10 @@ class plan {
                      [](void* of) -> bool { return (*static_cast<held*>(of))(); });
   }
   std::size_t max_ahead() const noexcept;
+
+  /// Starts a run on the other members, and returns a handle to join (region.hpp): join() runs the caller's part.
+  /// Meanwhile the others take over what they can of it. Requires a plan on a team.
+  LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1);
 
   /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
   /// or not.

@@ -225,6 +225,15 @@ class flow_machine {
     reset();
   }
 
+  /// Whether all lanes have done all iterations of the run.
+  bool is_done() const noexcept {
+    for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+      const plan_lane& of = plan.lanes[lane];
+      if (of.block == 0 && board.done(lane).value() != turns.last * of.steps) return false;
+    }
+    return true;
+  }
+
   /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
   bool run_line(std::uint64_t iterations, const iteration_gate* asks, member* me,
                 const stop_question& stop) {

@@ -121,7 +121,11 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
         "the plan runs; a node cannot run the plan that it is part of, and each thread needs a "
         "plan of its own";
   }
+  if (is_open()) {
+    why = "a run was started, and not joined; a node cannot run the plan that it is part of";
+  }
   if (why != nullptr) fail_use("lockstep::plan::%s: %s", function, why);
+  if (has_started) end_started();
 }
 
 LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
@@ -129,6 +133,28 @@ LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
     return;
   end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
               function, misuse::lives_for_plans(&graph) ? "team" : "graph");
+}
+
+/// Also true while the caller joins the run, because the caller's part belongs to it. While the region is not known,
+/// the run counts as open: start() may not have returned.
+LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
+  if (!has_started) return false;
+  const std::uint32_t region = stop.region();
+  return region == 0 || host.team->core().running() == region;
+}
+
+LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
+  // The program may end inside a node, by exit() or on another thread.
+  if (is_running) return false;
+  if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
+  if (has_started) end_started();
+  return true;
+}
+
+LOCKSTEP_INLINE void plan_body::end_started() {
+  has_started = false;
+  stop.end();
+  if (!was_alone) machine->come_to_rest(!machine->is_done());
 }
 
 /// Marks a plan as running, and puts its lanes in order afterwards.
@@ -173,7 +199,7 @@ job plan_body::part() {
 
 LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                     const char* function) {
-  if (is_running || host.team == nullptr) check_ready(function);
+  if (is_running || has_started || host.team == nullptr) check_ready(function);
   check_lives(function);
   if (count == 0) return true;
   iterations = count;
@@ -213,6 +239,34 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
     time_alone = runs == 1 ? each : (time_alone + each) / 2;
   }
   return made.is_complete;
+}
+
+LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
+  if (is_running || has_started || host.team == nullptr) check_ready("start");
+  check_lives("start");
+  if (!host.team->has_own_threads()) {
+    fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
+  }
+  iterations = count;
+  gate = nullptr;
+  was_alone = is_stopped = false;
+  if (learns) learn();
+  machine->prepare(count, nullptr);
+  stop.begin();
+  in_flight = exceptions_in_flight();
+  // Set before the region begins, because its nodes may ask. Taken back if the team refuses.
+  struct mark {
+    plan_body& of;
+    bool is_kept;
+    ~mark() {
+      if (!is_kept) of.end_started();
+    }
+  } started = {*this, false};
+  has_started = true;
+  started_region made = host.team->start(part<member>(), where, "plan");
+  started.is_kept = true;
+  stop.enter(*host.stop, host.team->core().running());
+  return made;
 }
 
 LOCKSTEP_INLINE void plan_body::run_on_caller(const stops_with_region& around) {
@@ -270,7 +324,7 @@ LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::
 class timed_plan {
  public:
   explicit timed_plan(plan_body& of) : machine_(*of.machine) {
-    if (of.is_running) of.check_ready("measure");
+    if (of.is_running || of.has_started) of.check_ready("measure");
     of.learns = false;
     machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
   }
@@ -297,8 +351,7 @@ LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, std::size_t membe
 LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
     : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_INLINE plan::~plan() {
-  // The program may end inside a node, by exit() or on another thread.
-  if (body_ && body_->is_running) static_cast<void>(body_.release());
+  if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }
 LOCKSTEP_INLINE plan::plan(plan&& other) noexcept = default;
 
@@ -315,6 +368,9 @@ LOCKSTEP_INLINE bool plan::run(std::size_t iterations) {
 LOCKSTEP_INLINE bool plan::run_until(void* stop, bool (*asks)(void* stop)) {
   const detail::iteration_gate gate = {stop, asks};
   return body().run(1, &gate, "run_until");
+}
+LOCKSTEP_INLINE started_region plan::start(std::size_t iterations) {
+  return body().start(iterations);
 }
 LOCKSTEP_INLINE std::size_t plan::max_ahead() const noexcept {
   return body_ ? detail::converted<std::size_t>(body_->machine->ahead) : 0;
@@ -353,7 +409,7 @@ LOCKSTEP_INLINE timed_run plan::run_by(deadline until) {
 }
 
 LOCKSTEP_INLINE bool plan::refine() {
-  if (body().is_running) body().check_ready("refine");
+  if (body().is_running || body().has_started) body().check_ready("refine");
   body().learns = false;
   const bool is_new = body().refine(1e9 / detail::tick_clock::rate());
   if (is_new) body().learnt_from = 0;

@@ -14,6 +14,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/plan.hpp>
+#include <lockstep/region.hpp>
 #include "../team/team_core.hpp"
 #include "flow_machine.hpp"
 #include "plan_stop.hpp"
@@ -57,6 +58,7 @@ struct plan_body {
   /// A run by several members, or on the calling thread alone.
   bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
   bool run_shares(std::uint64_t iterations);
+  started_region start(std::uint64_t iterations);
   /// A member's part of a run.
   void take_part(loop_share& me, const turn_range& turns);
   void take_part(member& me, const turn_range& turns);
@@ -66,6 +68,12 @@ struct plan_body {
   void check_ready(const char* function);
   /// In builds that diagnose misuse: ends the program if graph or team have ended.
   void check_lives(const char* function) const;
+  /// Whether a run was started, and is not over.
+  bool is_open() const noexcept;
+  /// Ends a run that was started, and has been joined since.
+  void end_started();
+  /// Before the plan ends. False if members may still use it: then the caller must not delete it.
+  bool let_go() noexcept;
   /// A run on the calling thread alone, inside a region. A stop of the region ends the run. A stop of the run does not
   /// end the region.
   void run_on_caller(const stops_with_region& around);
@@ -82,8 +90,10 @@ struct plan_body {
   bool needs_all = false;  ///< every member has to come
   line_gap before_;  // members read what is above, and the caller writes what follows in each run
   bool is_running = false;
+  bool has_started = false;
   bool was_alone = false;   ///< the run was on one thread, without the lanes
   bool is_stopped = false;  ///< a run inside a region was stopped
+  int in_flight = 0;        ///< how many exceptions were in flight at start()
   plan_stop stop;
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;

@@ -14,8 +14,8 @@
 //   PSTOP-1  request() ends a run that goes on at some moment of the call. If there is none, it ends nothing. It may
 //            use a number that is out of date by then: that stops nothing (STOP-1 of stop_source.hpp).
 //   PSTOP-2  The thread that runs the plan calls begin(), enter_alone() and end(). Member 0 calls enter() in the
-//            region. A node's request() may come before: then it calls enter() with the region of part_of_plan. So a
-//            stop that a node requests holds at once on its thread.
+//            region, and so does start() when it knows the region. A node's request() may come before both: then it
+//            calls enter() with the region of part_of_plan. So a stop that a node requests holds at once on its thread.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -97,6 +97,12 @@ class plan_stop {
     }
     if (kind_of(seen) == in_team) of_team.request(region_of(seen));
     if (kind_of(seen) == alone) alone_.request(region_of(seen));
+  }
+
+  /// The region of the team that the run is or was, or 0 if it is not known.
+  std::uint32_t region() const noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 2
+    return kind_of(seen) == in_team ? region_of(seen) : 0;
   }
 
  private:

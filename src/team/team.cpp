@@ -72,14 +72,20 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
   return run(members, part, where);
 }
 
-LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where) {
+LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,
+                                                const char* kind) {
   check_lives();
   check_outside("start");
   caller_turn turn(door().callers());
   core_->make_ready();
-  core_->start(part, where, "started region");
+  core_->start(part, where, kind);
   turn.keep();
   return started_region(*core_, exceptions_in_flight());
+}
+
+LOCKSTEP_INLINE started_region team_host::started(int in_flight) noexcept {
+  if (core_->started() == 0 || !core_->can_join()) return started_region();
+  return started_region(*core_, in_flight);
 }
 
 LOCKSTEP_INLINE void team_host::check_outside(const char* function) {

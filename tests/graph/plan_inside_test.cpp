@@ -22,6 +22,7 @@ using lockstep::graph;
 using lockstep::graph_block;
 using lockstep::member;
 using lockstep::plan;
+using lockstep::started_region;
 using lockstep::team;
 
 class plan_inside : public lockstep::test::each_team {
@@ -120,7 +121,8 @@ TEST_P(plan_inside, rethrows_from_every_kind_of_run_PLAN_3) {
   EXPECT_THROW(static_cast<void>(flow.run_by(lockstep::deadline::never())), std::runtime_error);
   EXPECT_THROW(static_cast<void>(flow.measure(3)), std::runtime_error);
   EXPECT_THROW(flow.run_until([] { return false; }), std::runtime_error);
-  EXPECT_THROW(static_cast<void>(flow.run(2)), std::runtime_error);
+  started_region run = flow.start(2);
+  EXPECT_THROW(static_cast<void>(run.join()), std::runtime_error);
   EXPECT_EQ(runs, 0);
   throws = false;
   int asked = 0;
@@ -132,7 +134,8 @@ TEST_P(plan_inside, rethrows_from_every_kind_of_run_PLAN_3) {
   EXPECT_EQ(runs, 3);
   EXPECT_TRUE(flow.run_by(lockstep::deadline::never()).completed);
   EXPECT_TRUE(flow.measure(2));
-  EXPECT_TRUE(flow.run(4));
+  EXPECT_TRUE(flow.start(2).join());
+  EXPECT_TRUE(flow.run(2));
   EXPECT_EQ(runs, 10);
 }
 
@@ -212,7 +215,7 @@ TEST_P(plan_inside, a_request_ends_no_other_region_of_the_team_PLAN_3) {
   const graph other = side_by_side([&](std::size_t) { idle.request_stop(); });
   plan flow(other, on);
   EXPECT_TRUE(flow.run(3));
-  EXPECT_TRUE(idle.run(2));
+  EXPECT_TRUE(idle.start(2).join());
   EXPECT_TRUE(on.run([&] { idle.request_stop(); })) << "it is over";
   EXPECT_EQ(count, 2);
 }
@@ -315,6 +318,29 @@ TEST_P(plan_inside, a_request_ends_a_run_that_waits_for_its_turn_PLAN_3) {
     std::this_thread::yield();
   }
   other.join();
+}
+
+TEST_P(plan_inside, a_request_ends_a_run_that_was_started_PLAN_3) {
+  team on(members(), policy());
+  graph g;
+  plan* self = nullptr;
+  std::atomic<int> count(0);
+  const auto a = g.node("a", [&] {
+    if (++count >= 10) self->request_stop();
+  });
+  g.edge(a, g.node("b", [] {})).edge(a, g.node("c", [] {}));
+  plan flow(g, on);
+  self = &flow;
+  started_region by_node = flow.start(1000000000);
+  EXPECT_FALSE(by_node.join());
+  EXPECT_GE(count, 10);
+  EXPECT_LT(count, 1000000) << "at once";
+  count = 0;
+  started_region by_caller = flow.start(1000000000);
+  flow.request_stop();
+  EXPECT_FALSE(by_caller.join());
+  count = 0;
+  EXPECT_TRUE(flow.run());
 }
 
 TEST_P(plan_inside, nodes_run_another_plan_of_the_same_team_alone_PLAN_4) {

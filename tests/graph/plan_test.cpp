@@ -21,6 +21,15 @@
 #include "support/team_sizes.hpp"
 #include "support/threads.hpp"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LOCKSTEP_TEST_HAS_LSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(LOCKSTEP_TEST_HAS_LSAN)
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace {
 
 using lockstep::buffer;
@@ -29,6 +38,7 @@ using lockstep::graph;
 using lockstep::graph_node;
 using lockstep::member;
 using lockstep::plan;
+using lockstep::started_region;
 using lockstep::team;
 using lockstep::timed_run;
 using lockstep::test::dawdle;
@@ -395,6 +405,117 @@ TEST_P(plan_run, refuses_to_run_in_its_own_node) {
   EXPECT_TRUE(is_refused);
 }
 
+TEST_P(plan_run, refuses_to_run_in_its_own_node_when_it_was_started_PLAN_5) {
+  team on(members(), policy());
+  graph g;
+  plan* self = nullptr;
+  std::vector<int> refused(8, 0);
+  const auto first = g.node("first", [] {});
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    g.edge(first, g.node(std::to_string(i), [&, i] {
+      try {
+        if (i % 2 == 0) self->run();
+        if (i % 2 != 0) static_cast<void>(self->measure(1));
+      } catch (const std::logic_error&) {
+        ++refused[i];
+      }
+    }));
+  }
+  plan flow(g, on);
+  self = &flow;
+  for (int again = 1; again <= 3; ++again) {
+    started_region run = flow.start(2);
+    EXPECT_TRUE(run.join());
+    EXPECT_EQ(refused, std::vector<int>(8, 2 * again));
+  }
+  refused.assign(8, 0);
+  EXPECT_TRUE(flow.run());
+  EXPECT_EQ(refused, std::vector<int>(8, 1));
+}
+
+TEST_P(plan_run, that_was_started_is_free_when_it_is_joined_although_another_region_runs) {
+  team on(members(), policy());
+  graph g;
+  int count = 0;
+  g.node("a", [&] { ++count; });
+  plan flow(g, on);
+  EXPECT_TRUE(flow.start(2).join());
+  on.run([&](member& me) { me.masked([&] { EXPECT_TRUE(flow.run(3)); }); });
+  EXPECT_EQ(count, 5);
+}
+
+TEST_P(plan_run, that_goes_before_its_run_is_joined_joins_it) {
+  team on(members(), policy());
+  graph g;
+  std::vector<int> parts(6, 0);
+  int sum = 0;
+  const auto last = g.node("last", [&] {
+    for (const int each : parts) sum += each;
+  });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    g.edge(g.node(std::to_string(i), [&, i] { ++parts[i]; }), last);
+  }
+  started_region run;
+  {
+    plan flow(g, on);
+    run = flow.start(4);
+  }
+  EXPECT_EQ(sum, 6 * 10) << "all four iterations are over";
+  EXPECT_FALSE(static_cast<bool>(run));
+  EXPECT_THROW(static_cast<void>(run.join()), std::logic_error);
+  EXPECT_TRUE(on.run([] {}));
+}
+
+TEST_P(plan_run, that_goes_before_its_run_is_joined_drops_what_nodes_throw) {
+  team on(members(), policy());
+  graph g;
+  for (int i = 0; i < 4; ++i) g.node(std::to_string(i), [] { throw std::runtime_error("node"); });
+  started_region run;
+  {
+    plan flow(g, on);
+    run = flow.start();
+  }
+  // An exception on the way stops it: the nodes of this run would go on for ever.
+  graph endless;
+  endless.feedback(endless.node("again", [] { return true; }), endless.node("other", [] {}), 1);
+  endless.node("loop", [] {});
+  try {
+    plan flow(endless, on);
+    run = flow.start(~std::size_t{0});
+    throw std::runtime_error("caller");
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "caller");
+  }
+  EXPECT_FALSE(static_cast<bool>(run));
+  EXPECT_TRUE(on.run([] {}));
+}
+
+/// What is allocated while it lives is no leak for LeakSanitizer.
+struct no_leaks_here {
+#if defined(__SANITIZE_ADDRESS__) || defined(LOCKSTEP_TEST_HAS_LSAN)
+  no_leaks_here() { __lsan_disable(); }
+  ~no_leaks_here() { __lsan_enable(); }
+  no_leaks_here(const no_leaks_here&) = delete;
+  no_leaks_here& operator=(const no_leaks_here&) = delete;
+#endif
+};
+
+TEST(plan, that_goes_where_its_run_cannot_be_joined_leaves_it_to_the_run) {
+  team on(2);
+  graph g;
+  int count = 0;
+  g.node("a", [&] { ++count; });
+  std::unique_ptr<plan> flow;
+  {
+    [[maybe_unused]] const no_leaks_here what_is_left;
+    flow = std::make_unique<plan>(g, on);
+  }
+  started_region run = flow->start(3);
+  std::thread([&] { flow.reset(); }).join();
+  EXPECT_TRUE(run.join());
+  EXPECT_EQ(count, 3);
+}
+
 TEST(plan, that_was_moved_is_none_and_says_so) {
   team on(2);
   graph g;
@@ -405,6 +526,7 @@ TEST(plan, that_was_moved_is_none_and_says_so) {
   EXPECT_EQ(flow.max_ahead(), 0u);
   EXPECT_THROW(flow.run(), std::logic_error);
   EXPECT_THROW(flow.run_until([] { return true; }), std::logic_error);
+  EXPECT_THROW(static_cast<void>(flow.start()), std::logic_error);
   EXPECT_THROW(static_cast<void>(flow.run_by(lockstep::deadline::never())), std::logic_error);
   EXPECT_THROW(flow.request_stop(), std::logic_error);
   EXPECT_THROW(static_cast<void>(flow.measure(1)), std::logic_error);
@@ -441,11 +563,34 @@ TEST_P(plan_run, goes_on_for_as_many_iterations_as_can_be_counted) {
         EXPECT_GE(count, 5);
         count = 0;
         ASSERT_TRUE(flow.run(2));
+        EXPECT_FALSE(flow.start(most).join());
+        EXPECT_GE(count, 5);
         EXPECT_FALSE(flow.measure(most));
       }
     }
     EXPECT_NE(flow.report().find("not measured yet"), std::string::npos) << "none was completed";
   }
+}
+
+TEST_P(plan_run, starts_without_its_caller) {
+  team on(members(), policy());
+  graph g;
+  std::vector<int> parts(4, 0);
+  int sum = 0;
+  const auto last = g.node("last", [&] {
+    for (const int each : parts) sum += each;
+  });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    g.edge(g.node(std::to_string(i), [&, i] { ++parts[i]; }), last);
+  }
+  plan flow(g, on);
+  started_region run = flow.start(5);
+  EXPECT_THROW(flow.run(), std::logic_error) << "it is not joined";
+  EXPECT_TRUE(run.join());
+  EXPECT_EQ(sum, 4 * 15);
+  EXPECT_TRUE(flow.start(1).join());
+  EXPECT_TRUE(flow.run());
+  EXPECT_EQ(sum, 4 * (15 + 6 + 7));
 }
 
 TEST_P(plan_run, is_made_anew_with_measured_times) {
@@ -666,6 +811,21 @@ TEST(plan, of_an_external_team_runs_on_its_threads) {
   on.release();
   second.join();
   third.join();
+}
+
+TEST(plan, is_refused_a_start_inside_a_region_and_runs_afterwards) {
+  team on(2);
+  graph g;
+  int sum = 0;
+  g.node("a", [&] { ++sum; });
+  plan flow(g, on);
+  on.run([&](member& me) {
+    if (me.rank() == 0) {
+      EXPECT_THROW(static_cast<void>(flow.start()), std::logic_error);
+    }
+  });
+  EXPECT_TRUE(flow.run());
+  EXPECT_EQ(sum, 1);
 }
 
 TEST(plan, without_a_team_is_to_look_at) {

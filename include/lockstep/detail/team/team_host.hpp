@@ -47,6 +47,7 @@ class team_host {
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return policy_; }
+  bool has_own_threads() const noexcept { return owner_ == thread_owner::team; }
   /// For hints: never 0. Different for teams that live at the same time, unless 2^24 teams were made in between.
   std::uint32_t number() const noexcept { return number_; }
 
@@ -63,7 +64,10 @@ class team_host {
   /// that it has not begun.
   shares_outcome run_shares(const shares_request& of, const job& what);
   /// A region of all members that is open until it is joined.
-  started_region start(const job& part, source_place where);
+  started_region start(const job& part, source_place where, const char* kind = "started region");
+  /// The handle of the region that the calling thread has started, if it can join that. `in_flight`: as the handle
+  /// has it.
+  started_region started(int in_flight) noexcept;
 
   /// For what only an outside thread may call: TEAM-6.
   void check_outside(const char* function);
