@@ -59,8 +59,6 @@
 #include "wait/build_info.cpp"
 #include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
-#include "wait/parking_lot.cpp"
-#include "wait/published_words.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"
 
@@ -79,9 +77,6 @@
 // region
 #include "region/anticipation.cpp"
 #include "region/group.cpp"
-#include "region/region_board.cpp"
-#include "region/stop_source.cpp"
-#include "region/turns.cpp"
 
 // loop
 #include "loop/loops.cpp"

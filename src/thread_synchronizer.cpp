@@ -15,6 +15,5 @@
 #include "sync/event.cpp"
 #include "sync/ranked_barrier.cpp"
 #include "toolbox/fan.cpp"
-#include "wait/published_words.cpp"
 #include "wait/wait_engine.cpp"
 #include "wait/word_waiter.cpp"

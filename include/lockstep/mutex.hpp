@@ -57,7 +57,7 @@ class mutex {
 
   explicit constexpr mutex(wait_policy policy = wait_policy()) noexcept
       : word_(0), policy_(policy) {}
-  ~mutex() { detail::misuse::destroying_lock(this, kind()); }
+  ~mutex() { detail::misuse::destroying(this, kind()); }
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
@@ -144,7 +144,7 @@ class recursive_mutex {
   explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
       : mutex_(policy), depth_(0), owner_(0) {}
   ~recursive_mutex() {
-    detail::misuse::destroying_lock(&mutex_, kind());
+    detail::misuse::destroying(&mutex_, kind());
   }  // before mutex's, by its own name
   recursive_mutex(const recursive_mutex&) = delete;
   recursive_mutex& operator=(const recursive_mutex&) = delete;

@@ -64,7 +64,7 @@ class shared_mutex {
  public:
   explicit constexpr shared_mutex(wait_policy policy = wait_policy()) noexcept
       : word_(0), policy_(policy) {}
-  ~shared_mutex() { detail::misuse::destroying_lock(this, kind()); }
+  ~shared_mutex() { detail::misuse::destroying(this, kind()); }
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
 
@@ -100,7 +100,7 @@ class shared_mutex {
   /// Takes the lock if no writer holds it and no thread waits for it; never blocks.
   bool try_lock_shared() noexcept {
     const bool taken = take_with_readers();
-    if (taken) detail::misuse::locked_shared(this);
+    if (taken) detail::misuse::locked(this, detail::observers() != 0, detail::misuse::role::reader);
     return taken;
   }
   /// As lock_shared(), for at most `time`; false if it did not get the lock.
@@ -111,12 +111,12 @@ class shared_mutex {
   bool try_lock_shared_until(deadline until) {
     detail::misuse::locking(this, kind());
     const bool taken = take_with_readers() || lock_slowly(false, until);
-    if (taken) detail::misuse::locked_shared(this);
+    if (taken) detail::misuse::locked(this, detail::observers() != 0, detail::misuse::role::reader);
     return taken;
   }
   /// Requires: the calling thread holds the lock as a reader.
   void unlock_shared() {
-    detail::misuse::unlocking_shared(this, kind());
+    detail::misuse::unlocking(this, kind(), detail::misuse::role::reader);
     const std::uint32_t old = word_.fetch_sub(one_reader_, detail::memory_order_release);  // 1
     if ((old & waiting_) != 0 && old < 2 * one_reader_) hand_over();
   }

@@ -9,7 +9,7 @@ namespace {
 
 /// What a member does while it waits: it runs tasks. For team_barrier.
 struct task_arrival : detail::usual_arrival {
-  using may_be_called = std::true_type;
+  static constexpr bool may_be_called = true;
 
   part& self;
   task_pool& tasks;

@@ -48,7 +48,6 @@ FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
          "region/region_board": "regions", "base/rank_tree": "regions",
          "loop/loops": "constructs", "region/construct_boards": "constructs",
          "region/team_barrier": "constructs", "wait/ranked_phases": "boards",
-         "wait/arrival_tree": "boards",
          "region/stop_source": "regions",
          "region/group": "regions", "team/sub_team": "regions", "team/team_core": "team", "team/team_threads": "team"}
 

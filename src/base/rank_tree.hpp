@@ -3,7 +3,7 @@
 //
 // The ranks of a team form a tree of lines. Each line has a leader and up to width - 1 watchers. Down the tree a leader
 // publishes a line, and its watchers read it (region_board.hpp). Up the tree the leader and the watchers count
-// themselves in at a line, and the last of them goes on to the line above (arrival_tree.hpp). Without groups, rank r
+// themselves in at a line, and the last of them goes on to the line above (ranked_phases.hpp). Without groups, rank r
 // leads ranks r + 1 to r + width - 1 if width divides r. If width^2 divides r, it also leads r + width, r + 2 width,
 // ..., and so on: rank 0 leads at every level. A team of up to `width` members has a single line, whatever its groups.
 //

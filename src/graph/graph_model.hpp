@@ -63,7 +63,9 @@ struct graph_model {
 /// What a graph owns, and its handles point to.
 struct graph_body {
   graph_body() = default;
-  ~graph_body() { misuse::ended_for_plans(this); }
+  ~graph_body() {
+    while (misuse::forget(this, misuse::role::plan, 0)) continue;
+  }
   graph_body(const graph_body&) = delete;
   graph_body& operator=(const graph_body&) = delete;
 

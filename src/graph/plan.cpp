@@ -35,8 +35,8 @@ LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, 
   }
   make();
   learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
-  misuse::used_by_plan(&graph);
-  misuse::used_by_plan(host.team);
+  misuse::note(&graph, misuse::role::plan);
+  misuse::note(host.team, misuse::role::plan);
 }
 
 LOCKSTEP_INLINE void plan_body::make() {
@@ -129,10 +129,11 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
 }
 
 LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
-  if (!diagnoses_misuse || (misuse::lives_for_plans(&graph) && misuse::lives_for_plans(host.team)))
+  if (!diagnoses_misuse || (misuse::is_noted(&graph, misuse::role::plan) &&
+                            misuse::is_noted(host.team, misuse::role::plan)))
     return;
   end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
-              function, misuse::lives_for_plans(&graph) ? "team" : "graph");
+              function, misuse::is_noted(&graph, misuse::role::plan) ? "team" : "graph");
 }
 
 /// Also true while the caller joins the run, because the caller's part belongs to it. While the region is not known,

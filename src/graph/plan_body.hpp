@@ -39,8 +39,8 @@ struct plan_team {
 struct plan_body {
   plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
   ~plan_body() {
-    misuse::unused_by_plan(&graph);
-    misuse::unused_by_plan(host.team);
+    misuse::forget(&graph, misuse::role::plan, 0);
+    misuse::forget(host.team, misuse::role::plan, 0);
   }
   plan_body(const plan_body&) = delete;
   plan_body& operator=(const plan_body&) = delete;

@@ -10,17 +10,14 @@ namespace detail {
 
 /// Claims the share of a rank in a loop inside a region: PART-5 of share_board.hpp.
 inline bool claim_share(const member_state& at, std::size_t rank, std::uint32_t loop) noexcept {
-  const announcement of(loop, static_cast<std::uint32_t>(at.size()), 1);
   std::uint32_t part;
-  return at.shared().shares.try_claim(rank, share_board::all_claimed(loop - 1), of, part) ==
+  return at.shared().shares.try_claim(rank, share_board::all_claimed(loop - 1), loop, 1, part) ==
          share_board::outcome::claimed;
 }
 
 /// What a member does at the end of a loop: see team_barrier::meet().
-class late_shares {
+class late_shares : public usual_arrival {
  public:
-  using may_be_called = std::false_type;
-
   late_shares(member_state& at, std::uint32_t loop, bool is_own, bool arrives,
               const rank_shares& shares, const cell_combine& combine, cell* values) noexcept
       : at_(at),

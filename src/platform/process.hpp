@@ -174,7 +174,7 @@ struct alignas(cache_line_size) parking_bucket {
   intrusive_list<parked_thread> waiting;
 };
 
-/// For src/wait/misuse_registry.hpp.
+/// For src/wait/misuse.cpp.
 struct misuse_entry;
 struct misuse_bucket {
   system_mutex lock;

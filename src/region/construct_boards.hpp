@@ -204,9 +204,13 @@ class progress_board final : public stoppable {
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
     const is_past is_over{step, self, static_cast<std::uint32_t>(rank)};
-    steps_[rank].wait(is_over, stops_while_member_may_come{*this, is_over}, self.history);
-    return !stop_.requested(self.region());
+    steps_[rank].wait(is_over, stops_with_region{stop_, self.region()}, self.history);
+    if (stop_.requested(self.region())) return false;
+    if (diagnoses_misuse && last_step(steps_[rank].value()) < step) self.report_missing(rank);
+    return true;
   }
+  /// The member publishes no further step (GROUP-4). Waits for one see that, and miss it.
+  void end(std::size_t rank) { publish(rank, has_ended | last_step(steps_[rank].peek())); }
 
   bool used() const noexcept { return used_.load(memory_order_relaxed) != 0; }  // 1
 
@@ -236,20 +240,9 @@ class progress_board final : public stoppable {
     }
   };
 
-  /// See stops_while_all_may_come.
-  struct stops_while_member_may_come {
-    const progress_board& of;
-    const is_past& is_over;
-
-    bool requested() const noexcept {
-      const stops_with_region stop{of.stop_, is_over.self.region()};
-      if (diagnoses_misuse && stop.source.has_seen_return(stop.region)) {
-        is_over.self.check_returned(is_over.rank,
-                                    [this] { return is_over(of.steps_[is_over.rank].value()); });
-      }
-      return stop.requested();
-    }
-  };
+  /// In the word of a member: it has returned from its part.
+  static constexpr std::size_t has_ended = ~(~std::size_t{0} >> 1);
+  static constexpr std::size_t last_step(std::size_t word) noexcept { return word & ~has_ended; }
 
   stop_source& stop_;
   published_words<std::size_t> steps_;

@@ -9,6 +9,10 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+#if LOCKSTEP_HAS_EXCEPTIONS
+[[noreturn]] LOCKSTEP_INLINE void leave_stopped_region() { throw region_stopped(); }
+#endif
+
 LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& stop,
                              group* of_region, bool separates_cpus, std::size_t most_flags,
                              const rank_groups& groups)
@@ -22,7 +26,7 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
   for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
 }
 
-LOCKSTEP_INLINE group::~group() = default;
+LOCKSTEP_INLINE group::~group() { destroy_sub_groups(); }
 
 LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
     : stop_(&stop), stop_word_(&stop.word()) {
@@ -68,30 +72,14 @@ LOCKSTEP_INLINE void member_state::request_stop() const { stop_->request(region_
 
 LOCKSTEP_INLINE bool member_state::means_stopped() const noexcept { return stop_->means_stopped(); }
 
-// Observed calls take another path, so that this one keeps no values over the wait.
 LOCKSTEP_INLINE bool member_state::sync(const char* kind, call_site where) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_seen(kind, where);
-  if (diagnoses_misuse && kind != nullptr) begin_construct(kind, where, 0);
-  return is_alone() ? !is_stopped() : sync_unseen();
-}
-
-LOCKSTEP_INLINE bool member_state::sync_unseen() {
-  tell_construct();
-  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
-  if (goes_on) shared_->check_constructs(*this);
-  return goes_on;
-}
-
-LOCKSTEP_INLINE bool member_state::sync_seen(const char* kind, call_site where) {
   if (is_alone()) {
     if (kind != nullptr) come_to(kind, where);
     return !is_stopped();
   }
   if (diagnoses_misuse && kind != nullptr) begin_construct(kind, where, 0);
-  const meeting_view seen = meeting_begins(*this, kind, where, true);
-  const bool goes_on = sync_unseen();
-  if (seen != meeting_view::none) meeting_ends(*this, seen, kind, where);
-  return goes_on;
+  return detail::meet(
+      *this, true, [&] { return shared_->barrier.arrive_and_wait(*this); }, kind, where);
 }
 
 LOCKSTEP_INLINE bool member_state::wait_before_construct() {
@@ -107,14 +95,10 @@ LOCKSTEP_INLINE meeting member_state::meet(cell mine, const cell_combine& combin
     value_of(rank_, next_phase()) = mine;
     return detail::meet(*this, values[0], combine) ? meeting::by_value : meeting::stopped;
   }
-  const meeting_view seen = begin_meeting(*this, true);
-  tell_construct();
   values[rank_] = mine;
   arrival_with_value arrival(values[rank_], values);
-  const bool goes_on = barrier.arrive_and_wait(*this, arrival);
-  if (goes_on) shared_->check_constructs(*this);
-  end_meeting(*this, seen);
-  return goes_on ? meeting::by_cells : meeting::stopped;
+  const auto pass = [&] { return barrier.arrive_and_wait(*this, arrival); };
+  return detail::meet(*this, true, pass) ? meeting::by_cells : meeting::stopped;
 }
 
 LOCKSTEP_INLINE bool member_state::meets_by_flags() const noexcept {
@@ -122,15 +106,12 @@ LOCKSTEP_INLINE bool member_state::meets_by_flags() const noexcept {
 }
 
 LOCKSTEP_INLINE bool member_state::meet_at_first(void (*finish)(const void*), const void* data) {
-  const meeting_view seen = begin_meeting(*this, true);
-  tell_construct();
-  const bool goes_on = shared_->barrier.meet_at_first(*this, [&] {
-    shared_->check_constructs(*this);
-    finish(data);
+  return detail::meet(*this, true, [&] {
+    return shared_->barrier.meet_at_first(*this, [&] {
+      shared_->check_constructs(*this);
+      finish(data);
+    });
   });
-  if (goes_on && rank() != 0) shared_->check_constructs(*this);
-  end_meeting(*this, seen);
-  return goes_on;
 }
 
 LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
@@ -210,22 +191,10 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
   in_construct = {kind, where, extent, 0};
 }
 
-LOCKSTEP_INLINE const member_state* member_state::returned_member(std::size_t rank) const noexcept {
-  if (shared_ == nullptr || rank == rank_ || is_observed_by(observer::watches)) return nullptr;
-  const member_state& other = static_cast<const member_state&>(member_of(rank));
-  return stop_->has_returned(region_, other.returned_from) ? &other : nullptr;
-}
+constexpr const char* member_state::its_return;
 
-LOCKSTEP_INLINE void member_state::check_returned() const noexcept {
-  for (std::size_t rank = 0; rank < size_; ++rank) {
-    const member_state* const other = returned_member(rank);
-    if (other == nullptr || static_cast<std::int32_t>(other->phase - phase) >= 0) continue;
-    if (!is_stopped()) report_returned(*other);
-  }
-}
-
-[[noreturn]] LOCKSTEP_INLINE void member_state::report_returned(
-    const member_state& missing) const noexcept {
+[[noreturn]] LOCKSTEP_INLINE void member_state::report_missing(std::size_t rank) const noexcept {
+  const member_view& missing = member_of(rank);
   const auto name = [](const construct_note& of) noexcept {
     return of.kind != nullptr ? of.kind : "no construct";
   };
@@ -234,8 +203,8 @@ LOCKSTEP_INLINE void member_state::check_returned() const noexcept {
       "returned from its part; it was last in %s%s, phase %u; all members come to the same "
       "constructs in the same order",
       rank_, size_, name(in_construct), place_text(in_construct.where).text,
-      static_cast<unsigned>(phase), missing.rank(), name(missing.in_construct),
-      place_text(missing.in_construct.where).text, static_cast<unsigned>(missing.phase));
+      static_cast<unsigned>(phase), rank, name(missing.in_construct),
+      place_text(missing.in_construct.where).text, static_cast<unsigned>(missing.phase - 1));
 }
 
 [[noreturn]] LOCKSTEP_INLINE void group::report_constructs(std::size_t low,
@@ -252,10 +221,12 @@ LOCKSTEP_INLINE void member_state::check_returned() const noexcept {
 }
 
 LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
-  if (self.is_alone() || self.is_stopped()) return;
-  barrier.stop().note_return(self.region(), self.returned_from);
-  barrier.notify_all_sleepers();
-  if (progress.used()) progress.notify_all_sleepers();
+  if (self.is_alone() || self.is_stopped() || is_observed_by(observer::watches)) return;
+  self.told[self.next_phase() & 1u] = {member_state::its_return, {}, 0, 0};
+  self.told_without_wait[self.next_phase() & 1u] = 0;
+  ++self.phase;
+  barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
+  progress.end(self.rank());
 }
 
 LOCKSTEP_INLINE void group::reset_shares() noexcept {
@@ -271,24 +242,24 @@ LOCKSTEP_INLINE void group::reset() {
   reset_shares();
   loops.reset();
   progress.reset();
-  sub_groups_.destroy_all();
+  destroy_sub_groups();
 }
 
-LOCKSTEP_INLINE void sub_group_list::add(sub_group& one) {
-  lock_.lock();
-  groups_.push_front(one);
-  lock_.unlock();
+LOCKSTEP_INLINE void group::add(sub_group& one) {
+  const holding<short_lock> here(subs_lock_);
+  subs_.push_front(one);
 }
 
-LOCKSTEP_INLINE void sub_group_list::destroy(sub_group& one) {
-  lock_.lock();
-  groups_.remove(one);
-  lock_.unlock();
+LOCKSTEP_INLINE void group::destroy(sub_group& one) {
+  {
+    const holding<short_lock> here(subs_lock_);
+    subs_.remove(one);
+  }
   delete &one;
 }
 
-LOCKSTEP_INLINE void sub_group_list::destroy_all() {
-  while (sub_group* const one = groups_.pop_front()) delete one;
+LOCKSTEP_INLINE void group::destroy_sub_groups() {
+  while (sub_group* const one = subs_.pop_front()) delete one;
 }
 
 }  // namespace detail

@@ -11,9 +11,9 @@
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, stopped or not, every value that a cell points to has been destroyed. The values of
 //            a sub-team end with it, inside the region.
-//   GROUP-4  In builds that diagnose misuse: a member that has returned, from its part or from its sub-team, comes to
-//            no further phase. If another member waits in a later phase than its last, only a stop can end that wait.
-//            The lock makes the waiter see all that the returned member did.
+//   GROUP-4  In builds that diagnose misuse, its return is the last construct of a member, from its part or from its
+//            sub-team: it arrives there, and does not wait. So one that waits in another construct meets it, and says
+//            who is missing. If the watchdog is on, that is left to the watchdog, which reports more.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -41,28 +41,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The sub-teams of a region. Members make them together, and the last member to let go destroys them. In a stopped
-/// region some members may never let go: the caller of the region destroys the rest.
 struct sub_group;
-class sub_group_list {
- public:
-  sub_group_list() = default;
-  ~sub_group_list() { destroy_all(); }
-  sub_group_list(const sub_group_list&) = delete;
-  sub_group_list& operator=(const sub_group_list&) = delete;
-
-  /// Takes ownership of an object made by `new`.
-  void add(sub_group& one);
-  void destroy(sub_group& one);
-  /// Requires: no other thread uses this object.
-  void destroy_all();
-  /// In a child process: a thread that held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
-
- private:
-  short_lock lock_;
-  intrusive_list<sub_group> groups_;
-};
 
 class group {
  public:
@@ -82,8 +61,13 @@ class group {
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
-  /// The sub-teams of the region, at any depth.
-  sub_group_list& sub_groups() noexcept { return of_region_.sub_groups_; }
+  // The sub-teams of the region, at any depth. Members make them together, and the last member to let go destroys them. In
+  // a stopped region some members may never let go: the caller of the region destroys the rest.
+  /// Takes ownership of an object made by `new`.
+  void add(sub_group& one);
+  void destroy(sub_group& one);
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&subs_lock_)) short_lock(); }
 
   std::size_t most() const noexcept { return members_.size(); }
   member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
@@ -124,13 +108,15 @@ class group {
           self.told_without_wait[self.phase & 1u] == state(rank).told_without_wait[self.phase & 1u];
       if (is_like_mine && is_same(mine, theirs)) continue;
       if (self.is_stopped()) return;
+      if (mine.kind == member_state::its_return) state(rank).report_missing(self.rank());
+      if (theirs.kind == member_state::its_return) self.report_missing(rank);
       const bool is_first = self.rank() < rank;
       report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
                         is_first ? rank : self.rank(), is_first ? theirs : mine);
     }
   }
 
-  /// A member has returned: GROUP-4, and member_state::check_returned().
+  /// A member has returned: GROUP-4.
   void note_return(member_state& self) noexcept;
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
@@ -158,9 +144,12 @@ class group {
   void reset();
   void reset_shares() noexcept;
   void destroy_those_kept();
+  /// Requires: no other thread uses them.
+  void destroy_sub_groups();
 
   group& of_region_;
-  sub_group_list sub_groups_;
+  short_lock subs_lock_;
+  intrusive_list<sub_group> subs_;
   aligned_array<padded<member_state>> members_;
   std::size_t size_ = 0;
   wait_word kept_{0};
@@ -175,7 +164,7 @@ struct sub_group : list_node<sub_group> {
   /// A member lets go: the last one destroys the group.
   void let_go() {
     if (users.fetch_sub(1, memory_order_acq_rel) == 1) {  // 3
-      shared.sub_groups().destroy(*this);
+      shared.of_region().destroy(*this);
     }
   }
 
@@ -183,52 +172,42 @@ struct sub_group : list_node<sub_group> {
   wait_word users;
 };
 
-inline meeting_view begin_meeting(member_state& self, bool arrives) noexcept {
-  return LOCKSTEP_UNLIKELY(observers() != 0)
-             ? meeting_begins(self, nullptr, call_site::none(), arrives)
-             : meeting_view::none;
-}
-inline void end_meeting(member_state& self, meeting_view seen) noexcept {
-  if (LOCKSTEP_UNLIKELY(seen != meeting_view::none)) {
-    meeting_ends(self, seen, nullptr, call_site::none());
-  }
-}
-
-/// First checks that all members are in the same construct: otherwise cells may hold anything. Then combines.
-template <class Combine>
-struct checked_combine {
-  member_state& self;
-  const Combine& combine;
-  bool* has_checked;  ///< or null
-
-  void operator()(cell& into) const {
-    self.shared().check_constructs(self);
-    if (has_checked != nullptr) *has_checked = true;
-    combine(into);
-  }
-};
-/// Blocks until all have arrived; false once the region is stopped. As team_barrier::meet(). Requires: !is_alone().
-template <class Combine>
-LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, cell& out, const Combine& combine) {
-  const meeting_view seen = begin_meeting(self, true);
-  self.tell_construct();
-  bool has_checked = false;
-  const bool goes_on =
-      self.shared().barrier.meet(self, out, checked_combine<Combine>{self, combine, &has_checked});
-  // With the tree only the last member to arrive combines. In a stopped region it may be far behind others by now.
-  if (goes_on && !has_checked) self.shared().check_constructs(self);
-  end_meeting(self, seen);
+template <class Pass>
+LOCKSTEP_ALWAYS_INLINE bool meet_unseen(member_state& self, bool arrives, const Pass& pass) {
+  if (arrives) self.tell_construct();
+  const bool goes_on = pass();
+  if (goes_on) self.shared().check_constructs(self);
   return goes_on;
 }
-template <class Combine, class Arrival>
-bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
-  // If another member arrives for this one, others may already read its note: the one that come_to() wrote stays.
-  const meeting_view seen = begin_meeting(self, arrival.arrives());
-  if (arrival.arrives()) self.tell_construct();
-  const bool goes_on = self.shared().barrier.meet(
-      self, out, checked_combine<Combine>{self, combine, nullptr}, arrival);
-  end_meeting(self, seen);
+template <class Pass>
+LOCKSTEP_NOINLINE bool meet_seen(member_state& self, bool arrives, const Pass& pass,
+                                 const char* kind, call_site where) {
+  const meeting_view seen = meeting_begins(self, kind, where, arrives);
+  const bool goes_on = meet_unseen(self, arrives, pass);
+  if (seen != meeting_view::none) meeting_ends(self, seen, kind, where);
   return goes_on;
+}
+/// A meeting, checked: pass() blocks until all have arrived; false once the region is stopped. If another member
+/// `arrives` for this one, others may already read its note: the one that come_to() wrote stays. `kind`: begins this
+/// construct for observers, too. Meetings that they see are apart, so that others keep no values over the wait.
+template <class Pass>
+LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, bool arrives, const Pass& pass,
+                                 const char* kind = nullptr, call_site where = call_site::none()) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return meet_seen(self, arrives, pass, kind, where);
+  return meet_unseen(self, arrives, pass);
+}
+/// The same as team_barrier::meet(). First checks that all members are in the same construct: otherwise cells may hold
+/// anything. Requires: !is_alone().
+template <class Combine, class Arrival = usual_arrival>
+LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, cell& out, const Combine& combine,
+                                 Arrival&& arrival = Arrival()) {
+  return meet(self, arrival.arrives(), [&] {
+    const auto checked = [&](cell& into) {
+      self.shared().check_constructs(self);
+      combine(into);
+    };
+    return self.shared().barrier.meet(self, out, checked, arrival);
+  });
 }
 
 }  // namespace detail

@@ -45,6 +45,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/region/job.hpp>
 #include "../base/rank_tree.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"
@@ -55,6 +56,77 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// What a member must know of a region before it starts.
+struct region_head {
+  std::uint32_t region;  ///< its number, never 0
+  std::uint32_t size;    ///< members that take part: ranks below it
+  std::uint32_t phase;   ///< of the barrier when it begins
+};
+
+/// The word that announces a region: a value. It says all that a member needs before it claims a part of a loop
+/// (share_board.hpp). The member may read the rest of the line only after the claim.
+//
+//   bits    of the word         set by the member that announces the region
+//   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
+//   31..16  its size less 1     ranks from the size on have no share of a loop
+//   15      1: a seen `run`     its members tell observers of their parts
+//   14..0   parts of a share    0 for a `run`
+// A word with the kind of a `run` and with parts means: no region was announced yet.
+class announcement {
+ public:
+  static constexpr std::uint32_t most_parts = 0x7FFF;
+
+  constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
+  /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
+  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts,
+                         bool is_seen = false) noexcept
+      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
+              (is_seen ? seen_bit : 0u) | parts) {}
+
+  static constexpr announcement none(std::uint32_t before) noexcept {
+    return announcement(before & ~1u, 1, 1);
+  }
+
+  constexpr std::uint64_t word() const noexcept { return word_; }
+  constexpr bool is_none() const noexcept { return parts() != 0 && !is_loop(); }
+  constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
+  /// In a loop another thread may run the share of a late member. In a `run` every member is needed.
+  constexpr bool is_loop() const noexcept { return (phase() & 1u) != 0; }
+  constexpr std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
+  }
+  constexpr std::uint32_t parts() const noexcept {
+    return static_cast<std::uint32_t>(word_) & most_parts;
+  }
+  constexpr bool is_seen() const noexcept { return (word_ & seen_bit) != 0; }
+
+ private:
+  static constexpr std::uint32_t seen_bit = most_parts + 1;
+
+  std::uint64_t word_;
+};
+
+struct announced_region {
+  std::uint32_t region = 0;
+  std::uint32_t barrier_phase = 0;
+  job what;
+
+  region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
+};
+static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
+              "the word, the region and its job share a cache line");
+
+/// What a worker is to do: the region of its line, and in a loop the part of the share. Valid until the worker has
+/// reported, or finished the part.
+struct assignment {
+  announced_region* line = nullptr;
+  announcement announced{};
+  std::uint32_t part = 0;
+
+  bool is_loop() const noexcept { return announced.is_loop(); }
+  region_head head() const noexcept { return line->head(announced); }
+};
+
 class region_board {
  public:
   /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of the phases that a line can tell apart.
@@ -64,7 +136,23 @@ class region_board {
   /// only with the adaptive policy in a team that is not crowded. `separation`: that of the team's barrier, or null.
   region_board(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0,
                bool anticipates = false, std::uint64_t most_age = usual_most_age,
-               cpu_separation* separation = nullptr);
+               cpu_separation* separation = nullptr)
+      : tree_(std::move(tree)),
+        lines_(tree_.lines(), policy),
+        reports_(tree_.members(), policy),
+        shares_(tree_.members()),
+        histories_(tree_.members()),
+        caller_(1),
+        missed_(1),
+        asleep_(tree_.lines()),
+        separation_(separation),
+        most_age_(most_age),
+        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+      histories_[rank].value.anticipating.listen_to(missed_[0].value);
+    }
+    reset(first_phase);
+  }
 
   bool anticipates() const noexcept { return anticipates_; }
   /// Whether this worker tells others of regions, and collects their reports.
@@ -78,7 +166,7 @@ class region_board {
                                        std::uint32_t parts = 0, bool wakes = true,
                                        bool is_seen = false) {
     caller_state& own = caller_[0].value;
-    if (own.phase - own.renewed > most_age_) renew();
+    if (own.phase - own.renewed > most_age_) announce_nothing();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
     const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
     own.announced = now.word();
@@ -90,34 +178,110 @@ class region_board {
     }
   }
   /// Wakes the members that a region of this size is announced to.
-  void wake(std::size_t size);
+  LOCKSTEP_NOINLINE void wake(std::size_t size) {
+    tree_.for_each_needed(size, [&](const rank_tree::line& at) { lines_[at.index].wake(); });
+  }
   /// The caller has run a loop while the workers slept, and has woken none of them for it.
   void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
   /// Between regions: announces a loop that does nothing to all members, and claims all its shares here. It wakes the
   /// workers that missed loops, and renews all lines.
-  void announce_nothing();
+  LOCKSTEP_NOINLINE void announce_nothing() {
+    caller_[0].value.renewed = caller_[0].value.phase;
+    const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+    const auto nothing = [](loop_share&) {};
+    job what;
+    what.assign<loop_share>(nothing);
+    announce(head, what, 1);
+    shares_.reset(0, current().phase());
+    renew_below(0);
+  }
   /// Whether a member that a region of this size needs may be asleep.
-  bool has_sleepers(std::size_t size) const noexcept;
+  LOCKSTEP_NOINLINE bool has_sleepers(std::size_t size) const noexcept {
+    bool found = false;
+    tree_.for_each_needed(size, [&](const rank_tree::line& at) {
+      found |= asleep_[at.index].value.load(memory_order_relaxed) != 0;  // 5
+    });
+    return found;
+  }
 
   /// A worker waits for the next region in which it has work: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  bool next(std::size_t rank, assignment& out);
+  LOCKSTEP_NOINLINE bool next(std::size_t rank, assignment& out) {
+    const std::size_t line = tree_.watched_by(rank);
+    private_state& own = histories_[rank].value;
+    while (true) {
+      if (own.stacked.must_separate() && separation_ != nullptr)
+        separation_->move_to_free_cpu(rank);
+      const announcement seen = own.seen;
+      watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
+                        whereabouts{separation_, rank, 0}, asleep_[line].value, members() == 2);
+      if (anticipates_) {
+        own.anticipating.wait(what, lines_.policy(), own.regions);
+      } else {
+        wait_engine::wait(what, lines_.policy(), own.regions);
+      }
+      if (is_closed()) return false;
+      if (what.has_slept) own.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
+      read_line(line, out);
+      // By the time of the claim the loop may have ended, and a `run` begun.
+      const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
+      own.stacked.came(own.anticipating.had_no_cpu());
+      own.seen = out.announced;
+      // The wait for the first region is not a gap. Nor is a wait in which regions went by unseen.
+      if (seen.is_none() || own.seen.phase() - seen.phase() > 3) own.anticipating.forget_gap();
+      if (!is_needed) continue;
+      own.anticipating.took_part();
+      return true;
+    }
+  }
 
   /// Claims the next part of a share in the current loop, if one is left. Any thread of the team may call it. Where
   /// shares have one part, the caller runs its own without a claim.
-  bool claim(std::size_t rank, assignment& out);
+  LOCKSTEP_NOINLINE bool claim(std::size_t rank, assignment& out) {
+    while (true) {
+      const std::uint64_t known = shares_.look(rank);
+      read_line(tree_.watched_by(rank), out);
+      if (!out.is_loop() || rank >= out.announced.size()) return false;
+      if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
+      const share_board::outcome how =
+          shares_.try_claim(rank, known, out.announced.phase(), out.announced.parts(), out.part);
+      if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
+    }
+  }
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const assignment& of) {
     return shares_.finish(rank, of.announced.parts());
   }
 
   /// A leader announces the region to those it leads, before its own first part. No effect for other members.
-  void relay(std::size_t rank, const assignment& from, bool wakes);
+  void relay(std::size_t rank, const assignment& from, bool wakes) {
+    if (!is_leader(rank)) return;
+    publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+  }
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  void collect(std::size_t rank, announcement of);
+  LOCKSTEP_NOINLINE void collect(std::size_t rank, announcement of) {
+    // In place of a leader that waits elsewhere, another thread may collect here, on a CPU of its own.
+    cpu_separation* const known = rank == 0 ? separation_ : nullptr;
+    for_each_told(rank, of, [&](std::size_t watcher) {
+      reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
+                             never_stops(), histories_[rank].value.reports, deadline::never(),
+                             whereabouts{known, 0, watcher});
+    });
+  }
   /// The same, but looks at most `polls` times. Returns whether all reports have come.
-  bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
+  LOCKSTEP_NOINLINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
+    bool all = true;
+    for_each_told(rank, of, [&](std::size_t at) {
+      bool has_come = has_reported(at, of);
+      for (; !has_come && polls > 0; --polls) {
+        polling_pause();
+        has_come = has_reported(at, of);
+      }
+      all &= has_come;
+    });
+    return all;
+  }
   /// Calls f(watcher) for the members to which `rank` has announced the region, as far as the region needs them. In a
   /// loop whose shares have several parts, calls it for the caller first.
   template <class Function>
@@ -158,7 +322,10 @@ class region_board {
   }
 
   /// Lets all workers go: next() returns false.
-  void close();
+  void close() {
+    closed_.store(1, memory_order_release);  // 2
+    lines_.wake_all();
+  }
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of `gap` nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
@@ -171,7 +338,21 @@ class region_board {
 
   /// Resets the board while no worker lives: before the workers start, or in a child of fork(). In the child the
   /// caller may be in a share: it finds that all shares have been claimed and reported.
-  void reset(std::uint32_t first_phase = 0) noexcept;
+  void reset(std::uint32_t first_phase = 0) noexcept {
+    closed_.store(0, memory_order_relaxed);  // 1
+    const announcement none = announcement::none(first_phase);
+    lines_.reset(none.word(), lines_.size());
+    reports_.reset(first_phase, reports_.size());
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      asleep_[line].value.store(0, memory_order_relaxed);  // 6
+    }
+    caller_[0].value.phase = caller_[0].value.renewed = first_phase;
+    caller_[0].value.announced = none.word();
+    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+      shares_.reset(rank, first_phase);
+      histories_[rank].value.seen = none;
+    }
+  }
 
  private:
   /// A member's own.
@@ -231,11 +412,24 @@ class region_board {
     out.announced = announcement(lines_[line].value());
   }
   /// The lines that are published by this member.
-  void publish_lines(std::size_t rank, const region_head& head, const job& what, announcement as,
-                     bool wakes);
+  LOCKSTEP_NOINLINE void publish_lines(std::size_t rank, const region_head& head, const job& what,
+                                       announcement as, bool wakes) {
+    tree_.for_each_led(rank, head.size, [&](const rank_tree::line& at) {
+      publish(at.index, head, what, as, wakes);
+    });
+  }
 
-  void renew();
-  void renew_below(std::size_t rank);
+  void renew_below(std::size_t rank) {
+    const announcement now = current();
+    for_each_told(rank, now, [&](std::size_t at) {
+      assignment claimed;
+      if (!claim(at, claimed)) return;
+      relay(at, claimed, true);
+      renew_below(at);
+      report(at, claimed.announced);
+    });
+    collect(rank, now);
+  }
 
   LOCKSTEP_ALWAYS_INLINE void publish(std::size_t line, const region_head& head, const job& what,
                                       announcement as, bool wakes) {

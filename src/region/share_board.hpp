@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/region/share_board.hpp -- announcements of regions, and who runs which part of a loop (layer: region)
-//
-// A line of the region board says which region begins and what to do in it. Its first word announces the region; a
-// member that watches the line waits for that word to change. Beside it lie the rest of the head, and the job.
+// src/region/share_board.hpp -- who runs which part of a loop (layer: region)
 //
 // The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
 // into parts, and the thread that claims a part runs it. Usually that is the member itself. Another thread claims where
@@ -59,82 +56,10 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// What a member must know of a region before it starts.
-struct region_head {
-  std::uint32_t region;  ///< its number, never 0
-  std::uint32_t size;    ///< members that take part: ranks below it
-  std::uint32_t phase;   ///< of the barrier when it begins
-};
-
-/// The word that announces a region: a value. It says all that a member needs before it claims a part of a loop
-/// (share_board.hpp). The member may read the rest of the line only after the claim.
-//
-//   bits    of the word         set by the member that announces the region
-//   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
-//   31..16  its size less 1     ranks from the size on have no share of a loop
-//   15      1: a seen `run`     its members tell observers of their parts
-//   14..0   parts of a share    0 for a `run`
-// A word with the kind of a `run` and with parts means: no region was announced yet.
-class announcement {
- public:
-  static constexpr std::uint32_t most_parts = 0x7FFF;
-
-  constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
-  /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
-  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts,
-                         bool is_seen = false) noexcept
-      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
-              (is_seen ? seen_bit : 0u) | parts) {}
-
-  static constexpr announcement none(std::uint32_t before) noexcept {
-    return announcement(before & ~1u, 1, 1);
-  }
-
-  constexpr std::uint64_t word() const noexcept { return word_; }
-  constexpr bool is_none() const noexcept { return parts() != 0 && !is_loop(); }
-  constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
-  /// In a loop another thread may run the share of a late member. In a `run` every member is needed.
-  constexpr bool is_loop() const noexcept { return (phase() & 1u) != 0; }
-  constexpr std::uint32_t size() const noexcept {
-    return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
-  }
-  constexpr std::uint32_t parts() const noexcept {
-    return static_cast<std::uint32_t>(word_) & most_parts;
-  }
-  constexpr bool is_seen() const noexcept { return (word_ & seen_bit) != 0; }
-
- private:
-  static constexpr std::uint32_t seen_bit = most_parts + 1;
-
-  std::uint64_t word_;
-};
-
-struct announced_region {
-  std::uint32_t region = 0;
-  std::uint32_t barrier_phase = 0;
-  job what;
-
-  region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
-};
-static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
-              "the word, the region and its job share a cache line");
-
-/// What a worker is to do: the region of its line, and in a loop the part of the share. Valid until the worker has
-/// reported, or finished the part.
-struct assignment {
-  announced_region* line = nullptr;
-  announcement announced{};
-  std::uint32_t part = 0;
-
-  bool is_loop() const noexcept { return announced.is_loop(); }
-  region_head head() const noexcept { return line->head(announced); }
-};
 
 class share_board {
  public:
@@ -146,19 +71,19 @@ class share_board {
   std::uint64_t look(std::size_t rank) const noexcept {
     return shares_[rank].value.word.load(detail::memory_order_acquire);  // 1
   }
-  /// Claims the next part of a share; `part` gets its number. Call look() first, then read the announcement of a loop
-  /// that has this rank. `changed`: another thread has claimed meanwhile; look again.
-  outcome try_claim(std::size_t rank, std::uint64_t seen, announcement of,
+  /// Claims the next part of a share; `part` gets its number. Call look() first, then read the phase of a loop that
+  /// has this rank, and how many `parts` its shares have. `changed`: another thread has claimed meanwhile; look again.
+  outcome try_claim(std::size_t rank, std::uint64_t seen, std::uint32_t phase, std::uint32_t parts,
                     std::uint32_t& part) noexcept {
-    const bool is_first = phase_of(seen) != of.phase();
+    const bool is_first = phase_of(seen) != phase;
     if (!is_first && left_of(seen) == 0) return outcome::none_left;
-    const std::uint64_t next = is_first ? word_of(of.phase(), of.parts() - 1) : seen - 1;
+    const std::uint64_t next = is_first ? word_of(phase, parts - 1) : seen - 1;
     if (!shares_[rank].value.word.compare_exchange_strong(seen, next,
                                                           detail::memory_order_release,     // 2
                                                           detail::memory_order_relaxed)) {  // 3
       return outcome::changed;
     }
-    part = of.parts() - 1 - left_of(next);
+    part = parts - 1 - left_of(next);
     return outcome::claimed;
   }
 

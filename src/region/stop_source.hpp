@@ -12,10 +12,9 @@
 //           meaning for requests that are late by less than 2^31 regions.
 //   STOP-4  If several exceptions are thrown, the caller gets the one with the lowest position: the member's rank, or
 //           in a loop the share and its part. Any thread of the region may note one; its report orders that.
-//   STOP-5  In builds that diagnose misuse: returned_ is the last region from which a member has returned. It is only a
-//           hint that a look is worth it. Under the lock each member notes the region that it has returned from.
-//   STOP-6  In the source of a region that its caller runs alone, the word is that region's number from the beginning.
-//           A look that finds it asks the lone_region whether it was stopped. For other regions a look costs no more.
+//   STOP-5  In the source of a region that its caller runs alone, the word is that region's number from the beginning.
+//           A look that finds it asks the lone_region (turns.hpp) whether it was stopped. For other regions a look costs
+//           no more.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -24,8 +23,6 @@
 //   3  word.load           acquire  2      the other half
 //   4  word.compare_exch   relaxed  -      between regions: nobody waits
 //   5  word.load           relaxed  -      the caller reads no other data of the thread that stopped it
-//   6  returned.store      relaxed  -      a hint: what it leads to is read under a lock
-//   7  returned.load       relaxed  -      as 6
 //
 // Cost   to look: one load of a line that is written only when a region is stopped.
 #ifndef LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
@@ -43,6 +40,7 @@
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/region_stopped.hpp>
 #include "../platform/intrusive_list.hpp"
+#include "../platform/process.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
@@ -50,7 +48,16 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-class lone_region;
+/// A region that its caller runs alone: lone_region of turns.hpp.
+struct stopped_alone {
+  virtual bool is_stopped() const noexcept = 0;
+  /// Whether region_stopped must not pass beyond it: ALONE-4.
+  virtual bool has_own_stop() const noexcept = 0;
+  virtual void request_stop() noexcept = 0;
+
+ protected:
+  ~stopped_alone() = default;
+};
 
 /// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A derived class is
 /// final: it adds itself as the last step of its constructor, and removes itself as the first step of its destructor.
@@ -67,13 +74,19 @@ class stoppable : public list_node<stoppable> {
 class stop_source {
  public:
   stop_source() = default;
-  /// For region number 1, which its caller runs alone: STOP-6.
-  explicit stop_source(lone_region& of) noexcept : word_{1}, alone_(&of) {}
+  /// For region number 1, which its caller runs alone: STOP-5.
+  explicit stop_source(stopped_alone& of) noexcept : word_{1}, alone_(&of) {}
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
 
-  void add(stoppable& place);
-  void remove(stoppable& place);
+  void add(stoppable& place) {
+    const holding<short_lock> here(lock_);
+    places_.push_front(place);
+  }
+  void remove(stoppable& place) {
+    const holding<short_lock> here(lock_);
+    places_.remove(place);
+  }
 
   /// Before the first member of the region starts. Requires region != 0.
   void keep_near(std::uint32_t region) noexcept {
@@ -85,15 +98,15 @@ class stop_source {
   }
 
   /// Stops the region, or does nothing if it is over. Any thread may call it.
-  void request(std::uint32_t region);
-
-  /// STOP-5: a member has returned, and notes it in `by`. Then every thread that may wait for it is notified.
-  void note_return(std::uint32_t region, std::uint32_t& by) noexcept;
-  /// Whether the member that notes it in `by` has returned. If so, the caller sees what it did before.
-  bool has_returned(std::uint32_t region, const std::uint32_t& by) const noexcept;
-  /// Whether a member may have returned.
-  bool has_seen_return(std::uint32_t region) const noexcept {
-    return returned_.load(memory_order_relaxed) == region;  // 7
+  LOCKSTEP_NOINLINE void request(std::uint32_t region) {
+    if (alone_ != nullptr) alone_->request_stop();
+    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+    while (static_cast<std::int32_t>(region - seen) > 0 &&
+           !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
+                                          memory_order_relaxed)) {             // 1
+    }
+    const holding<short_lock> here(lock_);
+    for (stoppable* at = places_.first(); at != nullptr; at = at->next()) at->notify_all_sleepers();
   }
 
   /// In a child process: a thread that held the lock is not there.
@@ -110,20 +123,19 @@ class stop_source {
 
   /// For members: it becomes a region's number when that region is stopped, if means_stopped().
   const wait_word& word() const noexcept { return word_; }
-  /// Whether a word that equals the region means that it was stopped: STOP-6.
-  bool means_stopped() const noexcept { return alone_ == nullptr || is_alone_stopped(); }
+  /// Whether a word that equals the region means that it was stopped: STOP-5.
+  bool means_stopped() const noexcept { return alone_ == nullptr || alone_->is_stopped(); }
 
   /// Whether region_stopped must not pass beyond this region: ALONE-4 of turns.hpp.
-  bool has_own_stop(std::uint32_t region) const noexcept;
+  bool has_own_stop(std::uint32_t region) const noexcept {
+    return alone_ != nullptr ? alone_->has_own_stop() : requested(region);
+  }
 
  private:
-  bool is_alone_stopped() const noexcept;
-  void request_alone() noexcept;
-
-  wait_word word_{0}, returned_{0};
-  mutable short_lock lock_;
+  wait_word word_{0};
+  short_lock lock_;
   intrusive_list<stoppable> places_;
-  lone_region* const alone_ = nullptr;
+  stopped_alone* const alone_ = nullptr;
 };
 
 /// Keeps the one exception of a region that its caller gets.
@@ -134,9 +146,20 @@ class first_error {
   }
 
   /// Keeps the exception that is being handled.
-  void note(std::uint64_t position);
+  LOCKSTEP_NOINLINE void note(std::uint64_t position) {
+    std::exception_ptr now = std::current_exception();
+    const holding<short_lock> here(lock_);
+    if (error_ && position >= position_) return;
+    position_ = position;
+    std::swap(error_, now);
+  }
   /// Throws the exception that was noted, if any. Requires: the region is over.
-  void rethrow();
+  LOCKSTEP_NOINLINE void rethrow() {
+    if (!error_) return;
+    std::exception_ptr now;
+    std::swap(error_, now);
+    std::rethrow_exception(std::move(now));
+  }
 
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }

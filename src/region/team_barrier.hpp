@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
@@ -36,24 +35,14 @@ struct stops_with_region {
   bool requested() const noexcept { return source.requested(region); }
 };
 
-/// The same for a member that waits for all others. If one of them has returned instead, a build that diagnoses misuse
-/// ends the program with a message.
-struct stops_while_all_may_come {
-  stops_with_region stop;
-  const member_state& self;
-
-  bool requested() const noexcept {
-    if (diagnoses_misuse && stop.source.has_seen_return(stop.region)) self.check_returned();
-    return stop.requested();
-  }
-};
-
 /// What a participant usually does in a phase: it arrives by itself, and does nothing else until it waits. Another kind
 /// of arrival may be called away from its wait. It has is_called(), with acquire order, and help(): while is_called()
 /// is true, the participant leaves its wait and runs help(). The thread that calls it away changes what is_called()
 /// reads, and then wakes the sleepers (notify_all_sleepers).
 struct usual_arrival {
-  using may_be_called = std::false_type;
+  static constexpr bool may_be_called = false;
+  static constexpr bool is_called() noexcept { return false; }
+  static void help() noexcept {}
   static constexpr bool arrives() noexcept { return true; }
   static void put(cell&) noexcept {}
   static phase_reached awaits(std::uint32_t phase, std::size_t, const cell&) noexcept {
@@ -92,7 +81,7 @@ struct arrival_with_value : usual_arrival {
 /// For waits: interrupted when the region is stopped, or the participant is called away.
 template <class Arrival>
 struct interrupts_wait {
-  stops_while_all_may_come stop;
+  stops_with_region stop;
   const Arrival& arrival;
 
   bool requested() const noexcept { return stop.requested() || arrival.is_called(); }
@@ -143,34 +132,24 @@ class team_barrier final : public stoppable {
   }
 
   /// Blocks until all have arrived. False once the region is stopped: then no member waits any more.
-  template <class Arrival>
-  bool arrive_and_wait(member_state& self, Arrival& arrival) {
+  template <class Arrival = usual_arrival>
+  bool arrive_and_wait(member_state& self, Arrival&& arrival = Arrival()) {
     const auto nothing = [](cell&) {};
     return phases_.has_flags(self.size()) ? pass_by_flags(self, arrival)
                                           : pass_by_tree(self, nothing, arrival);
   }
-  bool arrive_and_wait(member_state& self) {
-    usual_arrival usual;
-    return arrive_and_wait(self, usual);
-  }
 
   /// The same, with values. When all have arrived, their values are at value_of(rank, self.phase), and `out` gets what
   /// combine(out) makes of them. Requires: before the call each participant has put its own value into
-  /// value_of(its rank, self.phase + 1).
-  template <class Combine>
-  bool meet(member_state& self, cell& out, const Combine& combine) {
-    usual_arrival usual;
-    return meet(self, out, combine, usual);
-  }
-  /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
-  template <class Combine, class Arrival>
-  bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
+  /// value_of(its rank, self.phase + 1). While arrival.arrives() is false another participant arrives for this one.
+  template <class Combine, class Arrival = usual_arrival>
+  bool meet(member_state& self, cell& out, const Combine& combine, Arrival&& arrival = Arrival()) {
     if (phases_.has_flags(self.size())) {
       if (!pass_by_flags(self, arrival)) return false;
       combine(out);
     } else {
       if (!pass_by_tree(self, combine, arrival)) return false;
-      out = phases_.value_of_all(self.rank()).of_phase[0];
+      out = phases_.value_of_all().of_phase[0];
     }
     return true;
   }
@@ -260,34 +239,16 @@ class team_barrier final : public stoppable {
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
-    return wait(self, at, other, arrival, typename Arrival::may_be_called());
-  }
-  template <class Arrival>
-  bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival,
-            std::false_type) {
-    return wait_once(self, at, other, stop_of(self), arrival);
-  }
-  template <class Arrival>
-  bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival,
-            std::true_type) {
-    const stops_while_all_may_come stop = stop_of(self);
-    const phase_reached is_over{self.phase};
-    while (true) {
-      wait_once(self, at, other, interrupts_wait<Arrival>{stop, arrival}, arrival);
-      if (is_over(at.value()) || stop.requested()) return true;
-      arrival.help();
-    }
-  }
-  stops_while_all_may_come stop_of(const member_state& self) const noexcept {
-    return {{stop_, self.region()}, self};
-  }
-  template <class Stop, class Arrival>
-  bool wait_once(member_state& self, const word& at, std::size_t other, Stop stop,
-                 Arrival& arrival) {
     cpu_separation* const known = other < self.size() ? &separation_ : nullptr;
     const cell& value = value_of(known != nullptr ? other : 0, self.phase);
-    return at.wait(arrival.awaits(self.phase, other, value), stop, self.history, deadline::never(),
-                   whereabouts{known, self.rank(), other});
+    const stops_with_region stop{stop_, self.region()};
+    while (true) {
+      at.wait(arrival.awaits(self.phase, other, value), interrupts_wait<Arrival>{stop, arrival},
+              self.history, deadline::never(), whereabouts{known, self.rank(), other});
+      if (!Arrival::may_be_called) return true;
+      if (phase_reached{self.phase}(at.value()) || stop.requested()) return true;
+      arrival.help();
+    }
   }
 
   line_gap before_;

@@ -6,44 +6,40 @@
 //   1   tickets.fetch_add  relaxed  -      hands out numbers, nothing else
 //   2   store              relaxed  -      in a child process: no other thread
 //   3   tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
-//   4   holder.store       relaxed  -      only for a message
-//   5   holder.load        relaxed  -      as 4
-//   6   said.exchange      relaxed  -      only one of several threads prints the message
-//   7   shut.store         relaxed  -      a turn that begins at the same time counts as earlier
-//   8   shut.load          relaxed  -      as 7
-//   9   ages.fetch_add     relaxed  -      as 1
-//   10  runs.load          relaxed  -      asked by a thread inside the region, hence after its begin
-//   11  lone.load          relaxed  -      a loop that begins at the same time counts as earlier
-//   12  lone.load          acquire  13     a loop that is stopped sees what came before the request
-//   13  lone.fetch_add     release  12     the other half
-//   14  lone.fetch_or      relaxed  -      as 11
-//   15  state.store        relaxed  -      of a region run alone, before the thread is marked as inside
-//   16  state.store        release  17     a thread that finds it stopped sees what came before the request
-//   17  state.load         acquire  16     the other half
-//   18  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 15 stored
-//   19  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
-//   20  keeper.store       relaxed  -      by the thread that has the turn; heavy fence, or end of turn, orders it
-//   21  kept.store         relaxed  -      before the light fence; in a child process: the only thread
+//   4   shut.store         relaxed  -      a turn that begins at the same time counts as earlier
+//   5   shut.load          relaxed  -      as 4
+//   6   ages.fetch_add     relaxed  -      as 1
+//   7   runs.load          relaxed  -      asked by a thread inside the region, hence after its begin
+//   8   lone.load          relaxed  -      a loop that begins at the same time counts as earlier
+//   9   lone.load          acquire  10     a loop that is stopped sees what came before the request
+//   10  lone.fetch_add     release  9      the other half
+//   11  lone.fetch_or      relaxed  -      as 8
+//   12  state.store        relaxed  -      of a region run alone, before the thread is marked as inside
+//   13  state.store        release  14     a thread that finds it stopped sees what came before the request
+//   14  state.load         acquire  13     the other half
+//   15  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 12 stored
+//   16  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
+//   17  keeper.store       relaxed  -      by the thread that has the turn; heavy fence, or end of turn, orders it
+//   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
 #define LOCKSTEP_SRC_REGION_TURNS_HPP
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <type_traits>
 
 #include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include "../platform/process.hpp"
 #include "../wait/published_words.hpp"
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-class stop_source;
 
 // A region and those around it form a list, across teams: a thread that comes back to a team through another team's
 // threads is found in it, too. All members of a region have the same list, in all modules (this_thread.hpp).
@@ -56,7 +52,7 @@ constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
 
 /// The number of a team that is being made.
 inline std::uint32_t next_age() noexcept {
-  return process().team_ages.fetch_add(1, memory_order_relaxed);  // 9
+  return process().team_ages.fetch_add(1, memory_order_relaxed);  // 6
 }
 
 /// The region the calling thread is in, if any.
@@ -70,7 +66,7 @@ inline bool is_inside(const void* owner, const region* at = innermost()) noexcep
 
 /// The number of a region. 0 for the mark of a hook, which is in no region.
 inline std::uint32_t number_of(const region& of) noexcept {
-  return of.runs != nullptr ? of.runs->load(memory_order_relaxed) : 0;  // 10
+  return of.runs != nullptr ? of.runs->load(memory_order_relaxed) : 0;  // 7
 }
 /// Whether the calling thread is in region `number` of the team with these boards.
 inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
@@ -118,7 +114,6 @@ class inside {
 //
 //   TURN-1  Turns are given in the order of the calls of take_turn().
 //   TURN-2  What a thread does in its turn happens before the next one's take_turn() returns.
-//   TURN-3  In debug builds the first caller that has waited long prints a message, once for each queue, and waits on.
 //   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than the teams of all
 //           regions that the thread is in. Otherwise it takes a turn only if it gets one at once, or else runs alone.
 //           So regions of several teams that call each other never wait in a circle.
@@ -127,7 +122,7 @@ class inside {
 //   TURN-6  The thread that had the first turn keeps the next ones once it has had many in a row: it takes no number
 //           until another thread comes. That one takes the right back, with the heavy fence of process_fence.hpp, and
 //           waits for the end of the turn that was kept. Only the first thread ever writes `kept`, perhaps in vain
-//           while another thread has a turn. Builds that name the holder do not keep turns.
+//           while another thread has a turn.
 //
 //     the first thread                  another, whose number is served
 //     kept = 1                          keeper = nobody
@@ -143,21 +138,18 @@ class caller_queue {
     const char* kind;
     char name[32];
 
-    label(const void* of, const char* its_kind, const char* its_name) noexcept;
+    label(const void* of, const char* its_kind, const char* its_name) noexcept
+        : team(of), kind(its_kind) {
+      std::snprintf(name, sizeof name, "%s", its_name);
+    }
   };
 
   /// So many turns without an RMW, which takes 4 ns, pay for the 10 us that taking the right back may cost.
   static constexpr std::uint32_t usual_row = 4096;
 
-  /// `patience`: a build that diagnoses misuse reports the first wait for a turn that is longer. `row`: TURN-6.
-  caller_queue(wait_policy policy, const label& whose,
-               std::chrono::milliseconds patience = std::chrono::seconds(10),
-               std::uint32_t row = usual_row) noexcept
-      : policy_(policy),
-        payer_(fence_payer_of(policy)),
-        whose_(whose),
-        patience_(patience),
-        row_(diagnoses_misuse ? 0 : row) {}
+  /// `row`: TURN-6.
+  caller_queue(wait_policy policy, const label& whose, std::uint32_t row = usual_row) noexcept
+      : policy_(policy), payer_(fence_payer_of(policy)), whose_(whose), row_(row) {}
 
   /// Blocks until it is the caller's turn.
   LOCKSTEP_ALWAYS_INLINE void take_turn() {
@@ -184,21 +176,28 @@ class caller_queue {
 
   /// TURN-5. Takes the last turn if it need not wait. False: another thread has a turn, and may never end it.
   bool shut() noexcept {
-    shut_.store(1, memory_order_relaxed);  // 7
+    shut_.store(1, memory_order_relaxed);  // 4
     const bool is_mine = try_take();
-    keeper_.store(0, memory_order_relaxed);  // 20
+    keeper_.store(0, memory_order_relaxed);  // 17
     return is_mine;
   }
-  bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 8
+  bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 5
 
   /// In a child process: resets the queue, but keeps the calling thread's turn if it has one.
-  void forget_others(bool has_turn) noexcept;
+  void forget_others(bool has_turn) noexcept {
+    serving().reset(0);
+    kept_.store(0, memory_order_relaxed);    // 18
+    keeper_.store(0, memory_order_relaxed);  // 17
+    first_ = 0;
+    is_numbered_ = has_turn;
+    tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
+  }
 
   const label& whose() const noexcept { return whose_; }
 
   /// For tests: whether the caller's turn has no number, and whether a thread keeps the next turns (TURN-6).
   bool is_kept() const noexcept { return !is_numbered_; }
-  bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 19
+  bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 16
 
  private:
   struct is_turn_of {
@@ -212,7 +211,6 @@ class caller_queue {
       to.phase = number;
     }
   };
-  is_turn_of turn_of(std::uint32_t number) const noexcept { return {number, *this}; }
   struct is_let_go {
     bool operator()(std::uint32_t kept) const noexcept { return kept == 0; }
     void describe(wait_subject& to) const noexcept { to.kind = wait_kind::turn_with_team; }
@@ -221,28 +219,60 @@ class caller_queue {
   /// TURN-6: the keeper takes its turn. False for any other thread.
   LOCKSTEP_ALWAYS_INLINE bool take_kept() {
     const std::uint64_t me = number_of_this_thread();
-    if (LOCKSTEP_UNLIKELY(keeper_.load(memory_order_relaxed) != me)) return false;  // 19
-    kept_.store(1, memory_order_relaxed);                                           // 21
+    if (LOCKSTEP_UNLIKELY(keeper_.load(memory_order_relaxed) != me)) return false;  // 16
+    kept_.store(1, memory_order_relaxed);                                           // 18
     fence_light();
-    if (keeper_.load(memory_order_relaxed) == me) return true;  // 19
+    if (keeper_.load(memory_order_relaxed) == me) return true;  // 16
     kept().publish(0);
     return false;
   }
-  void take_number();
-  bool try_take();
+  LOCKSTEP_NOINLINE void take_number() {
+    const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
+    wait_history history = {};
+    serving().wait(is_turn_of{number, *this}, never_stops(), history);
+    take_right_back();
+    kept().wait(is_let_go(), never_stops(), history);
+    is_numbered_ = true;
+  }
+  LOCKSTEP_NOINLINE bool try_take() {
+    std::uint32_t next = serving().value();
+    if (!tickets_.compare_exchange_strong(next, next + 1,           //
+                                          memory_order_relaxed,     // 3
+                                          memory_order_relaxed)) {  // 3
+      return false;
+    }
+    take_right_back();
+    if (!is_let_go()(kept().value())) {
+      serving().publish(serving().peek() + 1);
+      return false;
+    }
+    is_numbered_ = true;
+    return true;
+  }
   /// By the thread whose number is served: from now on no thread keeps turns. A turn that was kept may still go on.
-  void take_right_back();
-  void begin_numbered() noexcept;
-  void end_numbered();
+  void take_right_back() {
+    if (keeper_.load(memory_order_relaxed) == 0) return;  // 16
+    keeper_.store(0, memory_order_relaxed);               // 17
+    if (fence_heavy()) return;
+    // Without a heavy fence: waits until the store of the keeper must have become visible.
+    const std::uint64_t end = monotonic_nanoseconds() + 1000000;
+    while (monotonic_nanoseconds() < end) yield_thread();
+  }
+  LOCKSTEP_NOINLINE void end_numbered() {
+    const std::uint64_t me = number_of_this_thread();
+    if (first_ == 0) first_ = me;
+    in_a_row_ = me == first_ ? in_a_row_ + 1 : 0;
+    if (in_a_row_ == row_) {
+      in_a_row_ = 0;
+      keeper_.store(me, memory_order_relaxed);  // 17
+    }
+    is_numbered_ = false;
+    serving().publish(serving().peek() + 1);
+  }
 
   /// The number that is served, and whether a turn without a number goes on. Both notify those that sleep on the mark.
   published_word<std::uint32_t> serving() noexcept { return {serving_, mark_, policy_, payer_}; }
   published_word<std::uint32_t> kept() noexcept { return {kept_, mark_, policy_, payer_}; }
-
-  /// The thread's number for a message, looked up once: a system call. After fork() the child shows its parent's.
-  static std::uint64_t shown_number() noexcept;
-  /// Waits for the turn for a while. Then prints that it takes long, unless another thread has.
-  void wait_and_say(std::uint32_t number, wait_history& history);
 
   // Callers write these lines; members do not need them.
   line_gap before_;
@@ -254,11 +284,7 @@ class caller_queue {
   sleeper_mark mark_;
   const wait_policy policy_;
   const fence_payer payer_;
-  // For the message.
-  wait_word holder_{0};
-  wait_word said_{0};
   const label whose_;
-  const std::chrono::milliseconds patience_;
   // For TURN-6; only the thread that has the turn uses them.
   const std::uint32_t row_;
   std::uint32_t in_a_row_ = 0;  ///< turns of the first thread, with numbers
@@ -326,17 +352,17 @@ class team_door {
   }
 
   /// What a loop without a turn reads before it begins.
-  std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 11
+  std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 8
   static constexpr bool is_closed(std::uint32_t look) noexcept { return (look & 1u) != 0; }
   /// Whether loops were stopped since that look.
   bool may_stop_alone(std::uint32_t look) const noexcept {
-    return (lone_.load(memory_order_relaxed) ^ look) > 1;  // 11
+    return (lone_.load(memory_order_relaxed) ^ look) > 1;  // 8
   }
   bool is_stopped_alone(std::uint32_t look) const noexcept {
-    return (lone_.load(memory_order_acquire) ^ look) > 1;  // 12
+    return (lone_.load(memory_order_acquire) ^ look) > 1;  // 9
   }
-  void stop_lone_loops() noexcept { lone_.fetch_add(2, memory_order_release); }     // 13
-  void close_to_lone_loops() noexcept { lone_.fetch_or(1, memory_order_relaxed); }  // 14
+  void stop_lone_loops() noexcept { lone_.fetch_add(2, memory_order_release); }     // 10
+  void close_to_lone_loops() noexcept { lone_.fetch_or(1, memory_order_relaxed); }  // 11
 
   /// For the destructor of the team, which may run inside a region of the team. False where the core must stay.
   bool shut(bool is_inside) noexcept {
@@ -389,34 +415,57 @@ struct lone_team {
 };
 
 /// For a team that was destroyed in one of its own regions.
-[[noreturn]] void fail_destroyed_inside(const char* kind) noexcept;
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_destroyed_inside(const char* kind) noexcept {
+  end_program("%s: destroyed inside its own region; leave the region first", kind);
+}
 
 /// While this object and a nesting::inside of it live, the calling thread runs a region alone.
-class lone_region {
+class lone_region final : public stopped_alone {
  public:
   /// `outer`: the region that the thread is in. `look`: the look at the door before.
   lone_region(const lone_team& of, const nesting::region* outer, std::uint32_t look) noexcept
       : of_(of), where_{of.owner, of.door.age(), nullptr, state_, outer} {
-    state_[number].store(1, memory_order_relaxed);    // 15
-    state_[ended].store(0, memory_order_relaxed);     // 15
-    state_[begun].store(look, memory_order_relaxed);  // 15
+    state_[number].store(1, memory_order_relaxed);    // 12
+    state_[ended].store(0, memory_order_relaxed);     // 12
+    state_[begun].store(look, memory_order_relaxed);  // 12
   }
   lone_region(const lone_region&) = delete;
   lone_region& operator=(const lone_region&) = delete;
 
   const nesting::region& where() const noexcept { return where_; }
   /// ALONE-2. If so, the caller sees what came before the request.
-  bool is_stopped() const noexcept;
+  bool is_stopped() const noexcept override {
+    const wait_word* outermost = state_;
+    for (const nesting::region* at = &where_; at != nullptr; at = at->outer) {
+      if (at->owner != where_.owner || at->runs == nullptr) continue;
+      if (at->boards != nullptr) {
+        const std::uint32_t region =
+            nesting::number_of(*at);  // 0 once the region is over, while its values are combined
+        return region != 0 && of_.stop.requested(region);
+      }
+      outermost = at->runs;
+      if (outermost[ended].load(memory_order_acquire) != 0) return true;  // 14
+    }
+    return of_.door.is_stopped_alone(outermost[begun].load(memory_order_relaxed));  // 15
+  }
   /// The same, but not where only the region around it is stopped.
-  bool has_own_stop() const noexcept;
+  bool has_own_stop() const noexcept override {
+    if (is_ended()) return true;
+    for (const nesting::region* at = where_.outer; at != nullptr; at = at->outer) {
+      if (at->owner == where_.owner && at->runs != nullptr) return false;
+    }
+    return is_stopped();
+  }
   /// Whether it was ended by itself, or by a request inside it to the team.
   bool is_ended() const noexcept {
-    return state_[ended].load(memory_order_relaxed) != 0;  // 18
+    return state_[ended].load(memory_order_relaxed) != 0;  // 15
   }
-  void request_stop() noexcept { state_[ended].store(stopped, memory_order_release); }  // 16
+  void request_stop() noexcept override {
+    state_[ended].store(stopped, memory_order_release);  // 13
+  }
   /// At its end: CORE-6 of team_core.hpp.
   void check_team() const noexcept {
-    if (LOCKSTEP_UNLIKELY(state_[ended].load(memory_order_relaxed) == destroyed)) {  // 18
+    if (LOCKSTEP_UNLIKELY(state_[ended].load(memory_order_relaxed) == destroyed)) {  // 15
       fail_destroyed_inside("lockstep::team");
     }
   }
@@ -436,7 +485,7 @@ class lone_region {
       if (at->owner == owner && at->runs != nullptr) outermost = at;
     }
     if (outermost == nullptr || outermost->boards != nullptr) return false;
-    const_cast<wait_word*>(outermost->runs)[ended].store(how, memory_order_release);  // 16
+    const_cast<wait_word*>(outermost->runs)[ended].store(how, memory_order_release);  // 13
     return true;
   }
 

@@ -106,7 +106,7 @@ LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline u
                                                      call_site where) {
   const std::uintptr_t queue = waiter::key_of(*this);
   waiter self(*this, by.target, until, where);
-  detail::misuse::waiting(this);
+  detail::misuse::note(this, detail::misuse::role::waiter);
   {
     detail::parking_lot::queue waiters(queue);
     word_.fetch_add(1, detail::memory_order_relaxed);  // 1
@@ -177,7 +177,7 @@ LOCKSTEP_INLINE void condition_variable::stop(waiter& stopped) noexcept {
 /// Takes the thread out of the queue. False if another thread has done so: then the object may be gone (PARKING-2).
 LOCKSTEP_INLINE bool condition_variable::leave(waiter& self) {
   // First: once it is out of the queue, the object may be destroyed.
-  detail::misuse::let_go(this, self.number);
+  detail::misuse::forget(this, detail::misuse::role::waiter, self.number);
   detail::parking_lot::queue waiters(waiter::key_of(*this));
   if (!waiters.withdraw(self)) return false;
   word_.fetch_sub(1, detail::memory_order_release);  // 2
@@ -210,7 +210,7 @@ LOCKSTEP_INLINE void condition_variable::notify_slowly(std::uint32_t wanted) {
 /// Called without the queue's lock: a fork() may take the locks of the diagnosis before that lock.
 LOCKSTEP_INLINE void condition_variable::let_go(const taken_out& all) const {
   for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->next()) {
-    detail::misuse::let_go(this, static_cast<waiter*>(each)->number);
+    detail::misuse::forget(this, detail::misuse::role::waiter, static_cast<waiter*>(each)->number);
   }
   // Begins at the front of the chain each time, because threads may leave the chain meanwhile (CONDITION-6).
   while (true) {
@@ -223,7 +223,7 @@ LOCKSTEP_INLINE void condition_variable::let_go(const taken_out& all) const {
       at->is_let_go = true;
       number = at->number;
     }
-    detail::misuse::let_go(this, number);
+    detail::misuse::forget(this, detail::misuse::role::waiter, number);
   }
 }
 

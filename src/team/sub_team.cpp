@@ -98,7 +98,7 @@ LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t l
                                          std::size_t rank, std::size_t size) {
   if (at.goes_on() && rank == 0 && size > 0) {
     detail::sub_group* const made = new detail::sub_group(size, at.shared());
-    at.shared().sub_groups().add(*made);
+    at.shared().of_region().add(*made);
     at.value_of(at.rank(), at.next_phase()) = detail::reductions::cell_with(at, made);
   }
   if (!at.sync()) {

@@ -52,7 +52,7 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
 // Where the core stays, a thread may still come and use it.
 LOCKSTEP_INLINE team_host::~team_host() {
   listener_.reset();
-  misuse::ended_for_plans(this);
+  while (misuse::forget(this, misuse::role::plan, 0)) continue;
   if (door().shut(core_->ends_inside())) delete core_;  // its hooks may still call the team
   // A thread that comes to a static team after its end waits for the end of the program. Volatile: otherwise the
   // compiler drops a store to an object that ends.

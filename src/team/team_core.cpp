@@ -317,7 +317,7 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
   board_.reset();
   stop_.forget_others();
   error_.forget_others();
-  group_.sub_groups().forget_others();
+  group_.forget_others();
   reset_ledger();
   group_.forget_kept_values();
   if (in_region) {

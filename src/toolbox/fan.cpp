@@ -22,7 +22,7 @@
 #include <lockstep/detail/wait/misuse.hpp>
 #include "../wait/published_words.hpp"
 
-#include "../wait/misuse_registry.hpp"
+#include "../wait/wait_engine.hpp"
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {

@@ -51,13 +51,22 @@
 #include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
-#include "misuse_registry.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// What the threads of a queue wait for.
+enum class queue_kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
+
+/// The kind that observers see.
+inline wait_kind wait_kind_of(queue_kind of) noexcept {
+  constexpr wait_kind all[] = {wait_kind::mutex, wait_kind::counting_semaphore,
+                               wait_kind::shared_mutex, wait_kind::condition_variable};
+  return all[static_cast<std::size_t>(of)];
+}
 
 /// A thread in a queue.
 class parked_thread : public list_node<parked_thread> {
@@ -115,7 +124,13 @@ class parked_thread : public list_node<parked_thread> {
       }
       futex_wait(self.word_, sleeping_, until.nanoseconds());
     }
-    void describe(wait_subject& to) const noexcept override;
+    void describe(wait_subject& to) const noexcept override {
+      const std::uintptr_t queue = self.first_queue_, which = queue & 3u;
+      to.sleeps_on = &self.word_;
+      to.object = reinterpret_cast<const void*>(queue - which);
+      to.where = where;
+      if (queue != 0) to.kind = wait_kind_of(static_cast<queue_kind>(which));
+    }
   };
 
   wait_word word_;
@@ -165,22 +180,14 @@ class wake_list {
 /// The process has one table (process.hpp), because waiters and wakers may be in different modules.
 class parking_lot {
   using bucket = parking_bucket;
-  using list = intrusive_list<parked_thread>;
 
  public:
   /// A queue's key is made of the object's address and its kind. So a late look at the queue of an object that is gone
   /// does not mistake the waiters of another kind of object for its own (PARKING-2).
-  enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
+  using kind = queue_kind;
   static std::uintptr_t key(const wait_word& word, kind of) noexcept {
     static_assert(alignof(wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
-  }
-
-  /// The kind that observers see.
-  static wait_kind wait_kind_of(kind of) noexcept {
-    constexpr wait_kind all[] = {wait_kind::mutex, wait_kind::counting_semaphore,
-                                 wait_kind::shared_mutex, wait_kind::condition_variable};
-    return all[static_cast<std::size_t>(of)];
   }
 
   /// The bits of an object's word that do not tell of its waiters (PARKING-4).
@@ -263,45 +270,38 @@ class parking_lot {
     std::uintptr_t key_;
   };
 
-  /// Around a fork() (PARKING-4): before it; after it in the parent; after it in the child.
-  static void lock_all() {
-    for (bucket& each : process().parking) short_lock::lock(each.lock);
-  }
-  static void unlock_all() {
-    for (bucket& each : process().parking) short_lock::unlock(each.lock);
-  }
-  static void forget_all() noexcept {
-    for (bucket& each : process().parking) {
-      forget(each.waiting);
-      ::new (&each) bucket();
+  /// Around a fork() (PARKING-4).
+  struct around_fork : guarded_by_section {
+    static fork_section& section() { return process().parking_forks; }
+    static void lock() {
+      for (bucket& each : process().parking) short_lock::lock(each.lock);
     }
-  }
+    static void unlock() {
+      for (bucket& each : process().parking) short_lock::unlock(each.lock);
+    }
+    /// The child has the stacks with the nodes, but not their threads: it reads the nodes, and then forgets them.
+    static void in_child() noexcept {
+      for (bucket& each : process().parking) {
+        for (const parked_thread* at = each.waiting.first(); at != nullptr; at = at->next()) {
+          const std::uintptr_t which = at->key_ & 3u;
+          wait_word& word = *reinterpret_cast<wait_word*>(at->key_ - which);
+          word.fetch_and(without_waiters(static_cast<kind>(which)),
+                         memory_order_relaxed);  // 5
+        }
+        ::new (&each) bucket();
+      }
+    }
+  };
 
  private:
-  /// The child has the stacks with the nodes, but not their threads: it reads the nodes, and then forgets them.
-  static void forget(const list& of) noexcept {
-    for (const parked_thread* each = of.first(); each != nullptr; each = each->next()) {
-      const std::uintptr_t which = each->key_ & 3u;
-      wait_word& word = *reinterpret_cast<wait_word*>(each->key_ - which);
-      word.fetch_and(without_waiters(static_cast<kind>(which)),
-                     memory_order_relaxed);  // 5
-    }
-  }
-
   static bucket& bucket_of(std::uintptr_t key) noexcept {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
     constexpr unsigned bits = process_state::parking_bits;
     return process().parking[converted<std::size_t>(product >> (64 - bits))];
   }
-
-  struct around_fork : guarded_by_section {
-    static fork_section& section() { return process().parking_forks; }
-    static void lock() { lock_all(); }
-    static void unlock() { unlock_all(); }
-    static void in_child() { forget_all(); }
-  };
 };
+LOCKSTEP_AT_LOAD watch_queues_at_load() { parking_lot::watch_forks(); }
 
 // What mutex, shared_mutex and semaphore share: they take by compare-exchange, poll, queue up, leave the queue
 // at a deadline, and hand over to the front of the queue. The object's Rules say what the bits mean:
@@ -435,7 +435,7 @@ class queued_word {
     }
     void describe(wait_subject& to) const noexcept override {
       to.object = &owner.word_;
-      to.kind = parking_lot::wait_kind_of(Rules::queue);
+      to.kind = wait_kind_of(Rules::queue);
       to.where = where;
     }
   };

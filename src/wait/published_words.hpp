@@ -64,6 +64,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../observe/hooks.hpp"
 #include "cpu_separation.hpp"
 #include "wait_engine.hpp"
 
@@ -101,14 +102,43 @@ class sleeper_mark {
   }
 
   /// Announces the sleeper, then sleeps unless `what.ready()`. May return at any time.
-  void sleep(waitable& what, deadline until, fence_payer payer = fence_payer::sleeper);
+  LOCKSTEP_NOINLINE void sleep(waitable& what, deadline until,
+                               fence_payer payer = fence_payer::sleeper) {
+    const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
+    bool is_fenced = true;
+    if (payer == fence_payer::sleeper) {
+      is_fenced = fence_heavy();
+    } else {
+      thread_fence(memory_order_seq_cst);  // 6
+    }
+    if (what.ready()) return;
+    std::uint64_t end = until.nanoseconds();
+    if (!is_fenced) {  // a notifier may have missed the announcement: look again in a millisecond
+      const std::uint64_t soon = monotonic_nanoseconds() + 1000000;
+      if (soon < end) end = soon;
+    }
+    futex_wait(mark_, odd, end);
+  }
 
   /// After a sleep that reached its deadline: the notifier need not wake this thread. Requires: no other thread ever
   /// sleeps on this mark. It would lose its wake-up.
-  void withdraw() noexcept;
+  void withdraw() noexcept {
+    std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
+    if ((odd & 1u) == 0) return;
+    mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                  memory_order_relaxed);                // 5
+  }
 
  private:
-  void wake();
+  LOCKSTEP_NOINLINE void wake() {
+    std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
+    if ((odd & 1u) == 0) return;
+    if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                      memory_order_relaxed)) {              // 5
+      if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
+      futex_wake_all(&mark_);
+    }
+  }
 
   wait_word mark_{0};
 };
@@ -222,19 +252,6 @@ class published_word {
   const fence_payer payer_;
 };
 
-/// The lines and marks of published_words, for any kind of line.
-struct lines_with_marks {
-  lines_with_marks(std::size_t count, wait_policy its_policy, const element_type& line);
-  void wake_all() const;
-
-  const any_aligned_array lines;
-  const aligned_array<sleeper_mark> mark_array;
-  void* const data;
-  sleeper_mark* const marks;
-  const wait_policy policy;
-  const fence_payer payer;
-};
-
 /// No data beside a word.
 struct nothing_beside {};
 
@@ -244,20 +261,24 @@ template <class Word, class Beside = nothing_beside>
 class published_words {
  public:
   published_words(std::size_t count, wait_policy policy)
-      : all_(count, policy, element_type::of<padded<line>>::value) {}
+      : lines_(count), marks_(count), policy_(policy), payer_(fence_payer_of(policy)) {
+    process_fence::prepare();
+  }
 
-  std::size_t size() const noexcept { return all_.lines.size(); }
-  wait_policy policy() const noexcept { return all_.policy; }
+  std::size_t size() const noexcept { return lines_.size(); }
+  wait_policy policy() const noexcept { return policy_; }
 
   published_word<Word> operator[](std::size_t i) const noexcept {
-    return {lines()[i].value.word, all_.marks[i], all_.policy, all_.payer};
+    return {lines_.data()[i].value.word, marks_.data()[i], policy_, payer_};
   }
-  Beside& beside(std::size_t i) noexcept { return lines()[i].value.beside; }
+  Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
   /// For fetch_for_writing().
-  const void* line_of(std::size_t i) const noexcept { return lines() + i; }
+  const void* line_of(std::size_t i) const noexcept { return &lines_[i]; }
 
   /// After a stop was requested.
-  void wake_all() const { all_.wake_all(); }
+  void wake_all() const {
+    for (std::size_t i = 0; i < size(); ++i) marks_.data()[i].notify(payer_);
+  }
   /// Sets the first `count` words, while no thread waits.
   void reset(Word value, std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
@@ -269,9 +290,10 @@ class published_words {
     Beside beside;
   };
 
-  padded<line>* lines() const noexcept { return static_cast<padded<line>*>(all_.data); }
-
-  const lines_with_marks all_;
+  aligned_array<padded<line>> lines_;
+  aligned_array<sleeper_mark> marks_;
+  const wait_policy policy_;
+  const fence_payer payer_;
 };
 
 }  // namespace detail

@@ -7,8 +7,8 @@
 //
 // Two ways, chosen by the number of participants of a phase:
 //   flags  up to `most_flags`: each publishes the phase on its own line, and looks at the lines of all others
-//   tree   above: each arrives at a tree of counters (arrival_tree.hpp); the last to arrive publishes the phase for
-//          all, on one line, or on one for each group (ends_of_phases)
+//   tree   above: each arrives at a tree of counters (arrival_tree); the last to arrive publishes the phase for
+//          all, on one line
 // One counter for all is a tree that is only a root.
 //
 // Crossover, microseconds a phase in a crowd on 2 virtual CPUs of an EPYC, medians of 9 to 15 runs in turns:
@@ -27,13 +27,19 @@
 //   RANKED-3  A counter is 0 whenever no phase is under way, and below its node's width between arrivals.
 //   RANKED-4  The member that ends a phase by the tree does not wait: it would read the line it has just published.
 //
-// The memory orders are those of published_words.hpp and arrival_tree.hpp.
+// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of flags and ends)
+//   #  access             order    pairs  why it suffices
+//   1  counter.fetch_add  acq_rel  1      the last at a node has seen all arrivals below it, and takes
+//                                         them along to the node above
+//   2  counter.store      relaxed  -      published by 1 at the node above or with the phase after it; the
+//                                         next arrivals, which have waited for that phase, come later
+//   3  counter.store      relaxed  -      no thread arrives: the caller orders it before the next arrival
 //
 // Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay one line
 //        transfer each, at the same time. tree: one RMW for each participant and node, log(participants) in a
 //        row at most, 4 on one line at most; then participants - 1 fetches of the line of the phase. One line
-//        for 3 participants. With groups: fewer of the RMWs go from cache to cache; one store for each group ends
-//        the phase, and each member fetches its group's line. No system call unless a thread sleeps.
+//        for 3 participants. With groups: fewer of the RMWs go from cache to cache. No system call unless a thread
+//        sleeps.
 // Source flags: all-to-all dissemination [MCS91]; the combining tree [YTL87], in barriers [MCS91].
 #ifndef LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP
 #define LOCKSTEP_SRC_WAIT_RANKED_PHASES_HPP
@@ -42,8 +48,10 @@
 #include <cstdint>
 
 #include <lockstep/detail/base/rank_groups.hpp>
-
-#include "arrival_tree.hpp"
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/platform/config.hpp>
+#include "../base/rank_tree.hpp"
 #include "published_words.hpp"
 
 namespace lockstep {
@@ -54,6 +62,42 @@ namespace detail {
 constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
   return policy.is_block() ? 4 : 8;
 }
+
+/// The counters of a combining tree, which tell the last of all participants that it is the last. Each arrives at its
+/// node. The last to arrive at a node goes on to the node above. The nodes are the lines of rank_tree.hpp (LINES-3).
+class arrival_tree {
+ public:
+  /// The fan-in of [MCS91]'s arrival tree.
+  static constexpr std::size_t usual_fan_in = 4;
+
+  /// `most_participants` may be 0: then no thread arrives here.
+  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in,
+                        const rank_groups& groups = rank_groups())
+      : shape_(most_participants, fan_in, groups), counters_(shape_.lines()) {}
+
+  /// In a phase of the ranks below `participants`: all arrive and pass that number. True for the last of all; every
+  /// counter is 0 again then. Never blocks.
+  bool arrive(std::size_t rank, std::size_t participants) noexcept {
+    return shape_.climb(rank, participants, [this](std::size_t node, std::size_t count) noexcept {
+      wait_word& counter = counters_[node].value;
+      const std::size_t before = counter.fetch_add(1, memory_order_acq_rel);  // 1
+      if (before + 1 < count) return false;
+      counter.store(0, memory_order_relaxed);  // 2
+      return true;
+    });
+  }
+
+  /// Resets the counters after a phase that was given up. Requires: no thread arrives.
+  void reset() noexcept {
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      counters_[i].value.store(0, memory_order_relaxed);  // 3
+    }
+  }
+
+ private:
+  rank_tree shape_;
+  aligned_array<padded<wait_word>> counters_;
+};
 
 template <class Value = nothing_beside>
 class ranked_phases {
@@ -66,18 +110,17 @@ class ranked_phases {
   ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags,
                 const rank_groups& groups)
       : tree_(most > most_flags ? most : 0, arrival_tree::usual_fan_in, groups),
-        ends_(most > most_flags ? most : 0, groups),
         flags_(lines, policy),
-        end_(ends_.lines(), policy),
+        end_(1, policy),
         most_flags_(most_flags) {}
 
   wait_policy policy() const noexcept { return end_.policy(); }
   bool has_flags(std::size_t size) const noexcept { return size <= most_flags_; }
 
-  /// The value that travels with a rank's arrival: write it before. And the value that `rank` gets with the end of a
-  /// phase by the tree.
+  /// The value that travels with a rank's arrival: write it before. And the value that all get with the end of a phase
+  /// by the tree.
   Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
-  Value& value_of_all(std::size_t rank) noexcept { return end_.beside(ends_.line_of(rank)); }
+  Value& value_of_all() noexcept { return end_.beside(0); }
 
   /// Tells the others that `rank`, one of `size` participants, has arrived in `phase`. Never blocks. True if it ends
   /// the phase: by the tree, the last to arrive first calls finish(value). This value travels with the end.
@@ -89,11 +132,6 @@ class ranked_phases {
     }
     if (!tree_.arrive(rank, size)) return false;
     finish(end_.beside(0));
-    for (std::size_t line = 1; line < end_.size(); ++line) {
-      if (!ends_.is_needed(line, size)) continue;
-      end_.beside(line) = end_.beside(0);
-      end_[line].publish(phase);
-    }
     end_[0].publish(phase);
     return true;
   }
@@ -106,7 +144,7 @@ class ranked_phases {
   template <class Wait>
   LOCKSTEP_ALWAYS_INLINE bool wait_for_others(std::size_t rank, std::size_t size,
                                               const Wait& wait) {
-    if (!has_flags(size)) return wait(end_[ends_.line_of(rank)], size);
+    if (!has_flags(size)) return wait(end_[0], size);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = rank; i < size; ++i) {
       if (++other == size) other = 0;
@@ -125,7 +163,7 @@ class ranked_phases {
   }
   /// Called by a participant in its phase: with flags, whether `rank` has arrived; by the tree, whether all have.
   bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
-    return phase(has_flags(size) ? flags_[rank].peek() : end_[ends_.line_of(rank)].peek());
+    return phase(has_flags(size) ? flags_[rank].peek() : end_[0].peek());
   }
 
   /// For observers, called by a participant in its phase: a bit for each rank below 64 that has arrived; 0 by the tree.
@@ -152,7 +190,6 @@ class ranked_phases {
 
  private:
   arrival_tree tree_;
-  ends_of_phases ends_;
   words flags_;
   words end_;
   const std::size_t most_flags_;

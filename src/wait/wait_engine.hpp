@@ -21,6 +21,7 @@
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/wait_history.hpp>
 #include <lockstep/detail/wait/wait_pulse.hpp>
 #include <lockstep/wait_policy.hpp>
@@ -130,6 +131,15 @@ class wait_engine {
   static bool wait_long(waitable& what, wait_policy policy, wait_history& history, deadline until,
                         std::uint64_t yield_time, rung first, rung last);
 };
+
+/// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
+template <class Waitable>
+bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
+                  deadline until, std::uint64_t yield_time) {
+  if (what.Waitable::ready()) return true;
+  const misuse::waiting_scope waiting(object);
+  return wait_engine::wait_slowly(what, policy, history, until, yield_time);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

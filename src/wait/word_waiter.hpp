@@ -43,8 +43,6 @@
 #include <lockstep/wait_policy.hpp>
 #include "wait_engine.hpp"
 
-#include "misuse_registry.hpp"
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -88,15 +86,6 @@ class word_waiter final : public waitable {
   bool announced_;
   const source_place where_;
 };
-
-/// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
-template <class Waitable>
-bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
-                  deadline until, std::uint64_t yield_time) {
-  if (what.Waitable::ready()) return true;
-  const misuse::waiting_scope waiting(object);
-  return wait_engine::wait_slowly(what, policy, history, until, yield_time);
-}
 
 /// Waits until done(word); false if `until` came first. The word belongs to `object`.
 template <class Done>

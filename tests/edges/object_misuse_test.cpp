@@ -3,9 +3,9 @@
 //
 // And what only looks like it is let alone: the waiter itself destroys as soon as its wait has returned; the
 // program ends while a thread that nobody joins waits on an object of static storage.
+#include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
-#include "wait/misuse_registry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -144,9 +144,7 @@ TEST_F(destroying, who_polls_is_said_too) {
       name_this_thread("bob");
       there->wait(0);
     }).detach();
-    while (lockstep::detail::misuse::registry::find(
-               there, lockstep::detail::misuse::registry::role::waiter)
-               .number == 0) {
+    while (!lockstep::detail::misuse::is_noted(there, lockstep::detail::misuse::role::waiter)) {
       std::this_thread::yield();
     }
     object.reset();

@@ -10,17 +10,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
-#include "platform/this_thread.hpp"
-#include "region/turns.hpp"
 
 namespace {
 
@@ -28,8 +22,6 @@ using lockstep::member;
 using lockstep::started_region;
 using lockstep::sub_team;
 using lockstep::team;
-using lockstep::detail::caller_queue;
-using lockstep::detail::caller_turn;
 
 static_assert(lockstep::detail::diagnoses_misuse, "what is tested here");
 
@@ -38,88 +30,6 @@ class team_misuse : public testing::Test {
  protected:
   team_misuse() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
-
-/// What is written to stderr while it lives, line by line.
-class stderr_reader {
- public:
-  stderr_reader() {
-    int ends[2];
-    if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-    std::fflush(stderr);
-    before_ = dup(2);
-    dup2(ends[1], 2);
-    close(ends[1]);
-    from_ = ends[0];
-  }
-  ~stderr_reader() {
-    dup2(before_, 2);
-    close(before_);
-    close(from_);
-  }
-  stderr_reader(const stderr_reader&) = delete;
-  stderr_reader& operator=(const stderr_reader&) = delete;
-
-  /// Blocks until there is one.
-  std::string next_line() {
-    std::string line;
-    for (char c; read(from_, &c, 1) == 1 && c != '\n';) line += c;
-    return line;
-  }
-
- private:
-  int before_, from_;
-};
-
-TEST(caller_queue_edges, TURN_3_who_waits_for_long_says_so_once_and_gets_its_turn) {
-  for (const lockstep::wait_policy policy :
-       {lockstep::wait_policy::block(), lockstep::wait_policy(), lockstep::wait_policy::spin()}) {
-    caller_queue queue(policy, caller_queue::label(&queue, "lockstep::team", "solver"),
-                       std::chrono::milliseconds(5));
-    std::atomic<int> turns{0};
-    std::vector<std::thread> others;
-    {
-      stderr_reader said;
-      queue.take_turn();
-      others.emplace_back([&] {
-        const caller_turn mine(queue);
-        ++turns;
-      });
-      const std::string line = said.next_line();
-      EXPECT_EQ(turns, 0);
-      for (const char* part :
-           {"lockstep::team 'solver' at ", "has waited 0.005 s for its turn", "may be harmless",
-            "lockstep::this_region()", "lockstep::inside_region"}) {
-        EXPECT_NE(line.find(part), std::string::npos) << part << " is not in: " << line;
-      }
-      const std::string holder =
-          "which thread " + std::to_string(lockstep::detail::shown_thread_number()) + " has";
-      EXPECT_NE(line.find(holder), std::string::npos) << holder << " is not in: " << line;
-      others.emplace_back([&] {  // is silent
-        const caller_turn mine(queue);
-        ++turns;
-      });
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time to be wrong
-      queue.end_turn();
-      for (std::thread& each : others) each.join();
-      std::fputs("the end\n", stderr);
-      EXPECT_EQ(said.next_line(), "the end");
-    }
-    EXPECT_EQ(turns, 2);
-  }
-}
-
-TEST(caller_queue_edges, TURN_3_who_need_not_wait_or_not_for_long_is_silent) {
-  caller_queue queue(lockstep::wait_policy(), caller_queue::label(nullptr, "a queue", ""),
-                     std::chrono::hours(1));
-  stderr_reader said;
-  for (int i = 0; i < 100; ++i) const caller_turn mine(queue);
-  queue.take_turn();
-  std::thread other([&] { const caller_turn mine(queue); });
-  queue.end_turn();
-  other.join();
-  std::fputs("the end\n", stderr);
-  EXPECT_EQ(said.next_line(), "the end");
-}
 
 TEST_F(team_misuse, START_3_a_handle_that_goes_where_it_cannot_be_joined_ends_the_program) {
   EXPECT_DEATH(

@@ -298,7 +298,7 @@ struct pieces {
   }
 };
 struct helping_arrival : lockstep::detail::usual_arrival {
-  using may_be_called = std::true_type;
+  static constexpr bool may_be_called = true;
 
   pieces& work;
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -23,8 +22,6 @@ using lockstep::detail::caller_turn;
 using lockstep::test::watched_thread;
 
 const caller_queue::label unnamed(nullptr, "a queue", "");
-constexpr std::chrono::seconds patience(10);
-constexpr bool somebody_keeps = !lockstep::detail::diagnoses_misuse;
 
 class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
@@ -174,12 +171,12 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
 }
 
 TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_until_another_comes) {
-  caller_queue queue(GetParam().policy, unnamed, patience, 3);
+  caller_queue queue(GetParam().policy, unnamed, 3);
   long sum = 0;  // plain: TURN-2
   const auto take = [&](int turns, int kept_from) {
     for (int i = 0; i < turns; ++i) {
       const caller_turn mine(queue);
-      EXPECT_EQ(queue.is_kept(), somebody_keeps && i >= kept_from) << i;
+      EXPECT_EQ(queue.is_kept(), i >= kept_from) << i;
       ++sum;
     }
   };
@@ -191,14 +188,14 @@ TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_unti
 }
 
 TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_end) {
-  caller_queue queue(GetParam().policy, unnamed, patience, 1);
+  caller_queue queue(GetParam().policy, unnamed, 1);
   for (int round = 0; round < 20; ++round) {
     {
       const caller_turn first(queue);
     }
     bool ended = false;  // plain: TURN-2
     queue.take_turn();
-    EXPECT_EQ(queue.is_kept(), somebody_keeps);
+    EXPECT_EQ(queue.is_kept(), true);
     std::atomic<bool> has_tried{false};
     std::thread other([&] {
       const bool is_taken = queue.try_take_turn();
@@ -217,7 +214,7 @@ TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_en
 }
 
 TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
-  caller_queue queue(GetParam().policy, unnamed, patience, 1);
+  caller_queue queue(GetParam().policy, unnamed, 1);
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
   std::atomic<long> refused{0};
@@ -248,7 +245,7 @@ TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
 
 TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, unnamed, patience, 1);
+    caller_queue queue(GetParam().policy, unnamed, 1);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     if (has_turn) queue.take_turn();
     EXPECT_EQ(queue.shut(), !has_turn);
@@ -260,7 +257,7 @@ TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
 
 TEST_P(caller_queue_by, in_a_child_a_turn_that_was_kept_ends_as_any_other) {
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, unnamed, patience, 1);
+    caller_queue queue(GetParam().policy, unnamed, 1);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     queue.take_turn();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);

@@ -2,8 +2,6 @@
 // tests/team/placement_machines_test.cpp -- where members go on real machines, and which trees they get there
 #include "base/rank_tree.hpp"
 #include "team/placement.hpp"
-#include "wait/arrival_tree.hpp"
-#include "wait/ranked_phases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +20,6 @@ using lockstep::core_kind;
 using lockstep::cpu_place;
 using lockstep::team_options;
 using lockstep::detail::cpu_topology;
-using lockstep::detail::ends_of_phases;
 using lockstep::detail::environment;
 using lockstep::detail::rank_tree;
 using lockstep::detail::resolved_team;
@@ -140,19 +137,6 @@ TEST(placed, trees_are_no_deeper_than_one_level_for_each_kind_of_group) {
   EXPECT_EQ(deepest("a64fx"), 3u) << "node, 12 CPUs in two levels";
   EXPECT_EQ(deepest("altra"), 3u) << "private caches make no groups";
   EXPECT_EQ(deepest("alder_lake"), 2u) << "one cache: by rank alone";
-}
-
-TEST(placed, the_ends_of_phases_go_to_each_cache_that_has_four_members) {
-  const auto lines = [&](const char* name, std::size_t members, const binding& where) {
-    const cpu_topology cpus = machine(name);
-    return ends_of_phases(members, groups_of(cpus, plan(cpus, members, where))).lines();
-  };
-  EXPECT_EQ(lines("epyc_7451", 96, binding::close()), 16u);
-  EXPECT_EQ(lines("epyc_7451", 12, binding::close()), 1u + 1) << "two caches of six CPUs";
-  EXPECT_EQ(lines("epyc_7451", 16, binding::spread()), 2u) << "one member a cache: the packages";
-  EXPECT_EQ(lines("magny_cours_sparse", 48, binding::spread()), 8u);
-  EXPECT_EQ(lines("alder_lake", 24, binding::close()), 1u);
-  EXPECT_EQ(lines("altra", 80, binding::close()), 1u);
 }
 
 TEST(placed, a_team_knows_its_groups_where_it_is_bound_and_only_there) {

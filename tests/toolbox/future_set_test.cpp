@@ -2,7 +2,7 @@
 // tests/toolbox/future_set_test.cpp -- ready after n contributions from any threads
 #include <lockstep/future_set.hpp>
 
-#include "wait/misuse_registry.hpp"
+#include <lockstep/detail/wait/misuse.hpp>
 
 #include <gtest/gtest.h>
 
@@ -217,9 +217,9 @@ TEST(future_set_misuse, destroying_it_under_a_waiter_is_reported_by_its_own_name
   const auto destroy_under_a_waiter = [] {
     auto* const set = new future_set<void>(1);  // not static: that may end under a waiter
     std::thread([set] { set->wait(); }).detach();
-    using role = lockstep::detail::misuse::registry::role;
+    using role = lockstep::detail::misuse::role;
     // The set's address is that of its word.
-    while (lockstep::detail::misuse::registry::find(set, role::waiter).number == 0) {
+    while (!lockstep::detail::misuse::is_noted(set, role::waiter)) {
       std::this_thread::yield();
     }
     set->~future_set();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/arrival_tree_test.cpp -- the combining tree by itself; tests/sync/ranked_barrier_test.cpp has barriers by it
-#include "wait/arrival_tree.hpp"
+#include "wait/ranked_phases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -140,7 +140,7 @@ TEST(arrival_tree,
       std::iota(order.begin(), order.end(), std::size_t{0});
       for (int phase = 0; phase < 4; ++phase) {
         for (std::size_t i = 0; i < participants; ++i) {
-          ASSERT_EQ(tree.arrive(order[i]), i + 1 == participants)
+          ASSERT_EQ(tree.arrive(order[i], participants), i + 1 == participants)
               << participants << " by " << fan_in << ", arrival " << i << " of phase " << phase;
         }
         std::shuffle(order.begin(), order.end(), random);
@@ -175,7 +175,7 @@ TEST(arrival_tree, RANKED_2_the_last_of_concurrent_arrivals_sees_what_came_befor
       std::atomic<int> last{0}, sum{0};
       lockstep::test::run_threads(9, [&](std::size_t rank) {
         slots[rank] = 1;
-        if (!tree.arrive(rank)) return;
+        if (!tree.arrive(rank, 9)) return;
         ++last;
         sum += std::accumulate(slots.begin(), slots.end(), 0);
       });

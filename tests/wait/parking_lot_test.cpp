@@ -104,8 +104,8 @@ TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_
     if (waits) waiters.push_back(threads[2 * i + 1]);
     EXPECT_EQ(waiters.is_known(), waits || comes);
   }
-  parking_lot::lock_all();
-  parking_lot::forget_all();
+  parking_lot::around_fork::lock();
+  parking_lot::around_fork::in_child();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool known = i / 4 % 4 != 0;
     EXPECT_EQ(words[i].load(std::memory_order_relaxed), known ? kept[i % 4] : ~0u) << i;

@@ -3,14 +3,11 @@
 // those without
 #include "wait/ranked_phases.hpp"
 #include <lockstep/detail/base/rank_groups.hpp>
-#include "wait/arrival_tree.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdint>
-#include <map>
-#include <random>
 #include <vector>
 
 #include "support/policies.hpp"
@@ -19,54 +16,10 @@
 
 namespace {
 
-using lockstep::detail::ends_of_phases;
 using lockstep::detail::rank_groups;
 using lockstep::test::blocks_of_ranks;
 using lockstep::test::dealt_ranks;
 using lockstep::test::rank_places;
-
-TEST(ends_of_phases, are_one_line_without_groups_and_where_groups_are_small) {
-  EXPECT_EQ(ends_of_phases(0, rank_groups()).lines(), 1u);
-  EXPECT_EQ(ends_of_phases(64, rank_groups()).lines(), 1u);
-  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 1, 64))).lines(), 1u);
-  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 2, 64))).lines(), 1u);
-  const ends_of_phases one(9, rank_groups());
-  for (std::size_t rank = 0; rank < 9; ++rank) EXPECT_EQ(one.line_of(rank), 0u);
-  EXPECT_TRUE(one.is_needed(0, 1));
-}
-
-TEST(ends_of_phases, are_a_line_for_each_group_of_the_narrowest_level_with_four_in_each) {
-  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 4))).lines(), 16u);
-  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 2, 4))).lines(), 8u) << "the nodes";
-  EXPECT_EQ(ends_of_phases(64, rank_groups(blocks_of_ranks(64, 1, 2, 8))).lines(), 4u)
-      << "packages";
-}
-
-TEST(ends_of_phases, are_shared_by_those_of_a_group_and_needed_from_its_lowest_rank_on) {
-  std::mt19937 random(20261123);
-  for (std::size_t ranks = 1; ranks <= 60; ++ranks) {
-    for (const rank_places& places : lockstep::test::shapes_of_ranks(ranks, random)) {
-      const ends_of_phases ends(ranks, rank_groups(places));
-      std::map<std::size_t, std::size_t> lowest;
-      for (std::size_t rank = ranks; rank-- > 0;) lowest[ends.line_of(rank)] = rank;
-      ASSERT_EQ(lowest.size(), ends.lines());
-      ASSERT_LT(lowest.rbegin()->first, ends.lines());
-      for (const auto& [line, rank] : lowest) {
-        for (std::size_t size = 1; size <= ranks; ++size) {
-          ASSERT_EQ(ends.is_needed(line, size), rank < size) << line << " of size " << size;
-        }
-      }
-      for (std::size_t rank = 1; rank < ranks; ++rank) {
-        for (unsigned level = 0; level < rank_groups::levels; ++level) {
-          if (!lockstep::test::are_in_one_group(places, rank, 0, level)) break;
-          if (level == lockstep::test::cache_level) {
-            ASSERT_EQ(ends.line_of(rank), ends.line_of(0));
-          }
-        }
-      }
-    }
-  }
-}
 
 struct value {
   std::uint64_t sum;
@@ -92,7 +45,7 @@ void meet(phases& all, std::size_t size, std::uint32_t first_phase) {
                              lockstep::detail::never_stops(), history);
           });
       const std::uint64_t expected = size * std::uint64_t{phase} + size * (size - 1) / 2;
-      wrong += all.value_of_all(rank).sum != expected;
+      wrong += all.value_of_all().sum != expected;
       wrong += !all.has_arrived(rank, size, {phase});
     }
   });
@@ -104,7 +57,6 @@ TEST(ranked_phases, RANKED_1_of_groups_all_meet_and_see_one_value_in_phases_of_a
     for (const rank_places& places : {dealt_ranks(12, 3), blocks_of_ranks(12, 4),
                                       blocks_of_ranks(12, 5, 1), dealt_ranks(12, 2, 2)}) {
       const rank_groups groups(places);
-      ASSERT_GT(ends_of_phases(12, groups).lines(), 1u);
       phases all(12, policy.policy, 12, 1, groups);
       for (const std::size_t size : {12u, 7u, 2u}) {
         for (const std::uint32_t first_phase : {0u, 0xfffffff0u}) {

@@ -157,15 +157,10 @@ class member_state : public member_view {
   bool wait_before_construct();
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
-  /// During a wait for all others: if one of them has returned instead, the wait cannot end (GROUP-4). Ends the program
-  /// with a message. If the watchdog is on, leaves that to the watchdog, which reports more.
-  void check_returned() const noexcept;
-  /// The same for a wait for one of them.
-  template <class IsOver>
-  void check_returned(std::size_t awaited, const IsOver& is_over) const noexcept {
-    const member_state* const other = returned_member(awaited);
-    if (other != nullptr && !is_over() && !is_stopped()) report_returned(*other);
-  }
+  /// The construct in which a member that has returned meets the others (GROUP-4).
+  static constexpr const char* its_return = "its return";
+  /// This member waits for one that has returned. Ends the program with a message.
+  [[noreturn]] void report_missing(std::size_t rank) const noexcept;
 
   void destroy_kept_values();
   void forget_kept_values() noexcept;
@@ -192,19 +187,12 @@ class member_state : public member_view {
 
   // For messages.
   construct_note told[2] = {};  ///< to the others, in two phases
-  std::uint32_t returned_from =
-      0;  ///< the region that it has returned from, with its phase: GROUP-4
 
  private:
   /// Where misuse is diagnosed: ends the program if the others cannot meet this member there. Else notes the construct.
   void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
-  bool sync_unseen();
-  bool sync_seen(const char* kind, call_site where);
   bool meet_at_first(void (*finish)(const void*), const void* data);
-  /// Another member, if it has returned from its part.
-  const member_state* returned_member(std::size_t rank) const noexcept;
-  [[noreturn]] void report_returned(const member_state& missing) const noexcept;
   static const member_view& find(group& shared, std::size_t rank) noexcept;
 
   stop_source* stop_ = nullptr;

@@ -17,6 +17,7 @@
 
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -24,6 +25,9 @@ namespace detail {
 namespace misuse {
 
 constexpr bool diagnosed = detail::diagnoses_misuse;
+
+/// What a thread has to do with an object. A plan uses its graph and its team while it lives.
+enum class role : unsigned char { owner, reader, waiter, plan };
 
 /// Prints "kind at address: text" and aborts.
 [[noreturn]] void report(const void* object, const char* kind, const char* text);
@@ -35,59 +39,62 @@ inline void note_if_watched(const void* object, bool is_taken) noexcept {
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
+/// The calling thread has this to do with `object`. And: thread number `thread`, or any if it is 0, has it no more; false
+/// if it had not.
+void note(const void* object, role as);
+bool forget(const void* object, role as, std::uint64_t thread);
+/// Whether a thread has.
+bool is_noted(const void* object, role as);
+
 /// Before the calling thread waits to own `object`.
 void locking(const void* object, const char* kind);
-/// The calling thread owns `object` now. Fast paths pass `is_watched`, read before the read-modify-write that locks:
-/// a read after it would be held up.
-void locked(const void* object, bool is_watched = observers() != 0);
+/// The calling thread owns `object` now, or reads it. Fast paths pass `is_watched`, read before the read-modify-write
+/// that locks: a read after it would be held up.
+void locked(const void* object, bool is_watched = observers() != 0, role as = role::owner);
 /// Before the calling thread unlocks `object`, once or for good.
 void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
-void unlocking(const void* object, const char* kind);
-/// As locked() and unlocking(), for one of several readers.
-void locked_shared(const void* object);
-void unlocking_shared(const void* object, const char* kind);
+void unlocking(const void* object, const char* kind, role as = role::owner);
 /// Before the calling thread waits for `object`. If it is a reader of it already, it would wait for itself.
 void check_no_reader(const void* object, const char* kind);
-/// waiting(): the calling thread begins to wait on `object`. let_go(): thread number `thread` no longer waits on it.
-void waiting(const void* object);
-void let_go(const void* object, std::uint64_t thread);
 /// Before the calling thread waits on `object`, which has one waiter at a time.
 void check_only_waiter(const void* object, const char* kind);
-/// A plan begins to use `object`, its graph or its team; it no longer uses it; `object` ends.
-void used_by_plan(const void* object);
-void unused_by_plan(const void* object);
-void ended_for_plans(const void* object);
-/// Whether `object` has not ended since used_by_plan().
-bool lives_for_plans(const void* object);
 /// In the destructor of `object`. A thread that is not joined may wait on an object of static storage when the program
 /// ends: it ends with the program, and never finds the object gone.
 void destroying(const void* object, const char* kind);
-/// As destroying(), for an object that can be owned.
-void destroying_lock(const void* object, const char* kind);
 
 #else
 
+inline void note(const void*, role) {}
+inline bool forget(const void*, role, std::uint64_t) { return false; }
+inline bool is_noted(const void*, role) { return true; }
 inline void locking(const void*, const char*) {}
-inline void locked(const void* object, bool is_watched = observers() != 0) {
+inline void locked(const void* object, bool is_watched = observers() != 0, role = role::owner) {
   if (LOCKSTEP_UNLIKELY(is_watched)) note_lock(object, true);
 }
 inline void check_owner(const void*, const char*) {}
-inline void unlocking(const void* object, const char*) { note_if_watched(object, false); }
-inline void locked_shared(const void* object) { note_if_watched(object, true); }
-inline void unlocking_shared(const void* object, const char*) { note_if_watched(object, false); }
+inline void unlocking(const void* object, const char*, role = role::owner) {
+  note_if_watched(object, false);
+}
 inline void check_no_reader(const void*, const char*) {}
-inline void waiting(const void*) {}
-inline void let_go(const void*, std::uint64_t) {}
 inline void check_only_waiter(const void*, const char*) {}
-inline void used_by_plan(const void*) {}
-inline void unused_by_plan(const void*) {}
-inline void ended_for_plans(const void*) {}
-inline bool lives_for_plans(const void*) { return true; }
 inline void destroying(const void*, const char*) {}
-inline void destroying_lock(const void*, const char*) {}
 
 #endif
+
+/// The calling thread waits on `object` while this lives.
+class waiting_scope {
+ public:
+  explicit waiting_scope(const void* object) : object_(object) { note(object_, role::waiter); }
+  ~waiting_scope() {
+    if (diagnosed) forget(object_, role::waiter, number_of_this_thread());
+  }
+  waiting_scope(const waiting_scope&) = delete;
+  waiting_scope& operator=(const waiting_scope&) = delete;
+
+ private:
+  const void* const object_;
+};
 
 /// A base for objects of one word that are registered under their own address. Its destructor calls destroying().
 /// Without the diagnosis the base is trivial, so that objects of static storage need no guard and no call at exit. It
