@@ -30,28 +30,28 @@ void refuse_property(int property, int* result) noexcept {
 
 }  // namespace
 
-OPENMP_API int omp_get_num_interop_properties(const void*) { return 0; }
-OPENMP_API std::intptr_t omp_get_interop_int(const void*, int property, int* result) {
+OPENMP_IN_BOTH(int, omp_get_num_interop_properties)(const void*) { return 0; }
+OPENMP_IN_BOTH(std::intptr_t, omp_get_interop_int)(const void*, int property, int* result) {
   refuse_property(property, result);
   return 0;
 }
-OPENMP_API void* omp_get_interop_ptr(const void*, int property, int* result) {
+OPENMP_IN_BOTH(void*, omp_get_interop_ptr)(const void*, int property, int* result) {
   refuse_property(property, result);
   return nullptr;
 }
-OPENMP_API const char* omp_get_interop_str(const void*, int property, int* result) {
+OPENMP_IN_BOTH(const char*, omp_get_interop_str)(const void*, int property, int* result) {
   refuse_property(property, result);
   return nullptr;
 }
-OPENMP_API const char* omp_get_interop_name(const void*, int property) {
+OPENMP_IN_BOTH(const char*, omp_get_interop_name)(const void*, int property) {
   static const char* const names[] = {"fr_id",       "fr_name",        "vendor",
                                       "vendor_name", "device_num",     "platform",
                                       "device",      "device_context", "targetsync"};
   return property < first_property || property > last_property ? nullptr
                                                                : names[last_property - property];
 }
-OPENMP_API const char* omp_get_interop_type_desc(const void*, int) { return nullptr; }
-OPENMP_API const char* omp_get_interop_rc_desc(const void*, int result) {
+OPENMP_IN_BOTH(const char*, omp_get_interop_type_desc)(const void*, int) { return nullptr; }
+OPENMP_IN_BOTH(const char*, omp_get_interop_rc_desc)(const void*, int result) {
   static const char* const texts[] = {"there is no value",
                                       "success",
                                       "the object is omp_interop_none",
@@ -187,8 +187,3 @@ OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, s
   return EINVAL;
 }
 OPENMP_API int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }
-
-ALSO_IN_LIBOMP(
-    "omp_get_num_interop_properties, omp_get_interop_int, omp_get_interop_ptr, "
-    "omp_get_interop_str, omp_get_interop_name, omp_get_interop_type_desc, "
-    "omp_get_interop_rc_desc");

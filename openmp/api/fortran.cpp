@@ -41,98 +41,42 @@ void give(const char** text, std::size_t* length, const char* from) {
 
 }  // namespace
 
-// --- without arguments ---
+// --- that take one number ---
 
-OPENMP_API i32 omp_get_num_threads_() { return omp_get_num_threads(); }
-OPENMP_API i32 omp_get_max_threads_() { return omp_get_max_threads(); }
-OPENMP_API i32 omp_get_thread_num_() { return omp_get_thread_num(); }
-OPENMP_API i32 omp_get_num_procs_() { return omp_get_num_procs(); }
-OPENMP_API i32 omp_in_parallel_() { return omp_in_parallel(); }
-OPENMP_API i32 omp_get_dynamic_() { return omp_get_dynamic(); }
-OPENMP_API i32 omp_get_nested_() { return omp_get_nested(); }
-OPENMP_API i32 omp_get_thread_limit_() { return omp_get_thread_limit(); }
-OPENMP_API i32 omp_get_max_active_levels_() { return omp_get_max_active_levels(); }
-OPENMP_API i32 omp_get_supported_active_levels_() { return omp_get_supported_active_levels(); }
-OPENMP_API i32 omp_get_level_() { return omp_get_level(); }
-OPENMP_API i32 omp_get_active_level_() { return omp_get_active_level(); }
-OPENMP_API i32 omp_in_final_() { return omp_in_final(); }
-OPENMP_API i32 omp_in_explicit_task_() { return omp_in_explicit_task(); }
-OPENMP_API i32 omp_get_cancellation_() { return omp_get_cancellation(); }
-OPENMP_API i32 omp_get_proc_bind_() { return omp_get_proc_bind(); }
-OPENMP_API i32 omp_get_num_places_() { return omp_get_num_places(); }
-OPENMP_API i32 omp_get_place_num_() { return omp_get_place_num(); }
-OPENMP_API i32 omp_get_partition_num_places_() { return omp_get_partition_num_places(); }
-OPENMP_API i32 omp_get_default_device_() { return omp_get_default_device(); }
-OPENMP_API i32 omp_get_num_devices_() { return omp_get_num_devices(); }
-OPENMP_API i32 omp_get_device_num_() { return omp_get_device_num(); }
-OPENMP_API i32 omp_get_num_teams_() { return omp_get_num_teams(); }
-OPENMP_API i32 omp_get_team_num_() { return omp_get_team_num(); }
-OPENMP_API i32 omp_is_initial_device_() { return omp_is_initial_device(); }
-OPENMP_API i32 omp_get_initial_device_() { return omp_get_initial_device(); }
-OPENMP_API i32 omp_get_max_task_priority_() { return omp_get_max_task_priority(); }
-OPENMP_API i32 omp_get_max_teams_() { return omp_get_max_teams(); }
-OPENMP_API i32 omp_get_teams_thread_limit_() { return omp_get_teams_thread_limit(); }
-OPENMP_API double omp_get_wtime_() { return omp_get_wtime(); }
-OPENMP_API double omp_get_wtick_() { return omp_get_wtick(); }
+#define TAKES_NUMBER(RESULT, NAME)                                                       \
+  OPENMP_IN_BOTH(RESULT, omp_##NAME##_)(const i32* value) { return omp_##NAME(*value); } \
+  OPENMP_API RESULT omp_##NAME##_8_(const i64* value) { return omp_##NAME(narrow(*value)); }
+TAKES_NUMBER(void, set_num_threads)
+TAKES_NUMBER(void, set_dynamic)
+TAKES_NUMBER(void, set_nested)
+TAKES_NUMBER(void, set_max_active_levels)
+TAKES_NUMBER(void, set_default_device)
+TAKES_NUMBER(void, set_num_teams)
+TAKES_NUMBER(void, set_teams_thread_limit)
+TAKES_NUMBER(void, display_env)
+TAKES_NUMBER(i32, get_ancestor_thread_num)
+TAKES_NUMBER(i32, get_team_size)
+TAKES_NUMBER(i32, get_place_num_procs)
 
-// --- that set one number ---
-
-OPENMP_API void omp_set_num_threads_(const i32* value) { omp_set_num_threads(*value); }
-OPENMP_API void omp_set_num_threads_8_(const i64* value) { omp_set_num_threads(narrow(*value)); }
-OPENMP_API void omp_set_dynamic_(const i32* value) { omp_set_dynamic(*value); }
-OPENMP_API void omp_set_dynamic_8_(const i64* value) { omp_set_dynamic(*value != 0); }
-OPENMP_API void omp_set_nested_(const i32* value) { omp_set_nested(*value); }
-OPENMP_API void omp_set_nested_8_(const i64* value) { omp_set_nested(*value != 0); }
-OPENMP_API void omp_set_max_active_levels_(const i32* value) { omp_set_max_active_levels(*value); }
-OPENMP_API void omp_set_max_active_levels_8_(const i64* value) {
-  omp_set_max_active_levels(narrow(*value));
-}
-OPENMP_API void omp_set_default_device_(const i32* value) { omp_set_default_device(*value); }
-OPENMP_API void omp_set_default_device_8_(const i64* value) {
-  omp_set_default_device(narrow(*value));
-}
-OPENMP_API void omp_set_num_teams_(const i32* value) { omp_set_num_teams(*value); }
-OPENMP_API void omp_set_num_teams_8_(const i64* value) { omp_set_num_teams(narrow(*value)); }
-OPENMP_API void omp_set_teams_thread_limit_(const i32* value) {
-  omp_set_teams_thread_limit(*value);
-}
-OPENMP_API void omp_set_teams_thread_limit_8_(const i64* value) {
-  omp_set_teams_thread_limit(narrow(*value));
-}
-OPENMP_API void omp_display_env_(const i32* value) { omp_display_env(*value); }
-OPENMP_API void omp_display_env_8_(const i64* value) { omp_display_env(*value != 0); }
-
-// --- that are asked with one number ---
-
-OPENMP_API i32 omp_get_ancestor_thread_num_(const i32* of) {
-  return omp_get_ancestor_thread_num(*of);
-}
-OPENMP_API i32 omp_get_ancestor_thread_num_8_(const i64* of) {
-  return omp_get_ancestor_thread_num(narrow(*of));
-}
-OPENMP_API i32 omp_get_team_size_(const i32* of) { return omp_get_team_size(*of); }
-OPENMP_API i32 omp_get_team_size_8_(const i64* of) { return omp_get_team_size(narrow(*of)); }
-OPENMP_API i32 omp_get_place_num_procs_(const i32* of) { return omp_get_place_num_procs(*of); }
-OPENMP_API i32 omp_get_place_num_procs_8_(const i64* of) {
-  return omp_get_place_num_procs(narrow(*of));
-}
-OPENMP_API i32 omp_pause_resource_(const i32* kind, const i32* device) {
+OPENMP_IN_BOTH(i32, omp_pause_resource_)(const i32* kind, const i32* device) {
   return omp_pause_resource(*kind, *device);
 }
-OPENMP_API i32 omp_pause_resource_all_(const i32* kind) { return omp_pause_resource_all(*kind); }
-OPENMP_API void omp_fulfill_event_(std::intptr_t event) {  // omp_lib says `value`
+OPENMP_IN_BOTH(i32, omp_pause_resource_all_)(const i32* kind) {
+  return omp_pause_resource_all(*kind);
+}
+OPENMP_IN_BOTH(void, omp_fulfill_event_)(std::intptr_t event) {  // omp_lib says `value`
   omp_fulfill_event(static_cast<std::uintptr_t>(event));
 }
 
 // --- schedules ---
 
-OPENMP_API void omp_set_schedule_(const i32* kind, const i32* chunk) {
+OPENMP_IN_BOTH(void, omp_set_schedule_)(const i32* kind, const i32* chunk) {
   omp_set_schedule(static_cast<unsigned>(*kind), *chunk);
 }
 OPENMP_API void omp_set_schedule_8_(const i32* kind, const i64* chunk) {
   omp_set_schedule(static_cast<unsigned>(*kind), narrow(*chunk));
 }
-OPENMP_API void omp_get_schedule_(i32* kind, i32* chunk) {
+OPENMP_IN_BOTH(void, omp_get_schedule_)(i32* kind, i32* chunk) {
   unsigned found = 0;
   omp_get_schedule(&found, chunk);
   *kind = static_cast<i32>(found);
@@ -145,10 +89,12 @@ OPENMP_API void omp_get_schedule_8_(i32* kind, i64* chunk) {
 
 // --- places ---
 
-OPENMP_API void omp_get_place_proc_ids_(const i32* place, i32* cpus) {
+OPENMP_IN_BOTH(void, omp_get_place_proc_ids_)(const i32* place, i32* cpus) {
   omp_get_place_proc_ids(*place, cpus);
 }
-OPENMP_API void omp_get_partition_place_nums_(i32* places) { omp_get_partition_place_nums(places); }
+OPENMP_IN_BOTH(void, omp_get_partition_place_nums_)(i32* places) {
+  omp_get_partition_place_nums(places);
+}
 
 // Numbers of 4 bytes are written to the array of 8, and widened from the last to the first.
 namespace {
@@ -175,17 +121,17 @@ OPENMP_API void omp_get_partition_place_nums_8_(i64* places) {
 
 // --- texts ---
 
-OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) {
+OPENMP_IN_BOTH(void, omp_set_affinity_format_)(const char* format, std::size_t length) {
   display::set_affinity_format(text_of(format, length).c_str());
 }
-OPENMP_API i32 omp_get_affinity_format_(char* to, std::size_t size) {
+OPENMP_IN_BOTH(i32, omp_get_affinity_format_)(char* to, std::size_t size) {
   return fill(to, size, display::affinity_format());
 }
-OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) {
+OPENMP_IN_BOTH(void, omp_display_affinity_)(const char* format, std::size_t length) {
   omp_display_affinity(text_of(format, length).c_str());
 }
-OPENMP_API i32 omp_capture_affinity_(char* to, const char* format, std::size_t size,
-                                     std::size_t length) {
+OPENMP_IN_BOTH(i32, omp_capture_affinity_)(char* to, const char* format, std::size_t size,
+                                           std::size_t length) {
   return fill(to, size, display::filled_in(text_of(format, length).c_str(), here()));
 }
 
@@ -200,20 +146,20 @@ OPENMP_API std::intptr_t omp_get_interop_int_(const void* of, const i32* propert
 OPENMP_API void* omp_get_interop_ptr_(const void* of, const i32* property, i32* result) {
   return omp_get_interop_ptr(of, *property, result);
 }
-OPENMP_API void omp_get_interop_str_(const char** text, std::size_t* length, const void* of,
-                                     int property, int* result) {
+OPENMP_IN_BOTH(void, omp_get_interop_str_)(const char** text, std::size_t* length, const void* of,
+                                           int property, int* result) {
   give(text, length, omp_get_interop_str(of, property, result));
 }
-OPENMP_API void omp_get_interop_name_(const char** text, std::size_t* length, const void* of,
-                                      int property) {
+OPENMP_IN_BOTH(void, omp_get_interop_name_)(const char** text, std::size_t* length, const void* of,
+                                            int property) {
   give(text, length, omp_get_interop_name(of, property));
 }
-OPENMP_API void omp_get_interop_type_desc_(const char** text, std::size_t* length, const void* of,
-                                           int property) {
+OPENMP_IN_BOTH(void, omp_get_interop_type_desc_)(const char** text, std::size_t* length,
+                                                 const void* of, int property) {
   give(text, length, omp_get_interop_type_desc(of, property));
 }
-OPENMP_API void omp_get_interop_rc_desc_(const char** text, std::size_t* length, const void* of,
-                                         int result) {
+OPENMP_IN_BOTH(void, omp_get_interop_rc_desc_)(const char** text, std::size_t* length,
+                                               const void* of, int result) {
   give(text, length, omp_get_interop_rc_desc(of, result));
 }
 OPENMP_API void omp_get_uid_from_device_(const char** text, std::size_t* length, i32 device) {
@@ -234,8 +180,8 @@ OPENMP_API i32 omp_control_tool_(const i32* command, const i32* modifier, void* 
 
 // --- allocators ---
 
-OPENMP_API std::intptr_t omp_init_allocator_(const std::intptr_t* space, const i32* count,
-                                             const allocators::trait* traits) {
+OPENMP_IN_BOTH(std::intptr_t, omp_init_allocator_)(const std::intptr_t* space, const i32* count,
+                                                   const allocators::trait* traits) {
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), *count, traits));
 }
@@ -244,34 +190,12 @@ OPENMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t* space, const
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), narrow(*count), traits));
 }
-OPENMP_API void omp_destroy_allocator_(const std::intptr_t* which) {
+OPENMP_IN_BOTH(void, omp_destroy_allocator_)(const std::intptr_t* which) {
   omp_destroy_allocator(static_cast<std::uintptr_t>(*which));
 }
-OPENMP_API void omp_set_default_allocator_(const std::intptr_t* which) {
+OPENMP_IN_BOTH(void, omp_set_default_allocator_)(const std::intptr_t* which) {
   omp_set_default_allocator(static_cast<std::uintptr_t>(*which));
 }
-OPENMP_API std::intptr_t omp_get_default_allocator_() {
+OPENMP_IN_BOTH(std::intptr_t, omp_get_default_allocator_)() {
   return static_cast<std::intptr_t>(omp_get_default_allocator());
 }
-
-ALSO_IN_LIBOMP(
-    "omp_init_allocator, omp_destroy_allocator, omp_set_default_allocator, "
-    "omp_get_default_allocator, omp_get_num_threads_, omp_get_max_threads_, "
-    "omp_get_thread_num_, omp_get_num_procs_, omp_in_parallel_, omp_get_dynamic_, "
-    "omp_get_nested_, omp_get_thread_limit_, omp_get_max_active_levels_, "
-    "omp_get_supported_active_levels_, omp_get_level_, omp_get_active_level_, omp_in_final_, "
-    "omp_in_explicit_task_, omp_get_cancellation_, omp_get_proc_bind_, omp_get_num_places_, "
-    "omp_get_place_num_, omp_get_partition_num_places_, omp_get_default_device_, "
-    "omp_get_num_devices_, omp_get_device_num_, omp_get_num_teams_, omp_get_team_num_, "
-    "omp_is_initial_device_, omp_get_initial_device_, omp_get_max_task_priority_, "
-    "omp_get_max_teams_, omp_get_teams_thread_limit_, omp_get_wtime_, omp_get_wtick_, "
-    "omp_set_num_threads_, omp_set_dynamic_, omp_set_nested_, omp_set_max_active_levels_, "
-    "omp_set_default_device_, omp_set_num_teams_, omp_set_teams_thread_limit_, "
-    "omp_display_env_, omp_get_ancestor_thread_num_, omp_get_team_size_, "
-    "omp_get_place_num_procs_, omp_pause_resource_, omp_pause_resource_all_, "
-    "omp_fulfill_event_, omp_set_schedule_, omp_get_schedule_, omp_get_place_proc_ids_, "
-    "omp_get_partition_place_nums_, omp_set_affinity_format_, omp_get_affinity_format_, "
-    "omp_display_affinity_, omp_capture_affinity_, omp_get_interop_str_, "
-    "omp_get_interop_name_, omp_get_interop_type_desc_, omp_get_interop_rc_desc_, "
-    "omp_init_allocator_, omp_destroy_allocator_, omp_set_default_allocator_, "
-    "omp_get_default_allocator_");

@@ -13,12 +13,12 @@ using namespace lockstep::openmp;
 using namespace lockstep::openmp::allocators;
 
 // A private variable must be somewhere.
-OPENMP_API void* GOMP_alloc(std::size_t align, std::size_t size, handle from) {
+OPENMP_IN_BOTH(void*, GOMP_alloc)(std::size_t align, std::size_t size, handle from) {
   void* const block = allocate(align, size, from, false);
   if (block == nullptr && size > 0) fail("Out of memory allocating %zu bytes", size);
   return block;
 }
-OPENMP_API void GOMP_free(void* block, handle) { release(block); }
+OPENMP_IN_BOTH(void, GOMP_free)(void* block, handle) { release(block); }
 
 namespace {
 
@@ -45,5 +45,3 @@ OPENMP_API bool GOMP_is_alloc(void* block) {
   scalars_lock.unlock();
   return is_ours;
 }
-
-ALSO_IN_LIBOMP("GOMP_alloc, GOMP_free");

@@ -53,42 +53,29 @@ void wait_for(Number first, std::va_list others) noexcept {
 
 }  // namespace
 
+#define DOACROSS_OF(PREFIX, NUMBER, NAME, KIND)                                       \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_##NAME##_start)                   \
+  (unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) { \
+    return start_as(schedule_kind::KIND, dimensions, counts, chunk, istart, iend);    \
+  }
 #define DOACROSS(PREFIX, NUMBER)                                                                   \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_static_start(                                       \
-      unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) {           \
-    return start_as(schedule_kind::fixed, dimensions, counts, chunk, istart, iend);                \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_dynamic_start(                                      \
-      unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) {           \
-    return start_as(schedule_kind::dynamic, dimensions, counts, chunk, istart, iend);              \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_guided_start(                                       \
-      unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) {           \
-    return start_as(schedule_kind::guided, dimensions, counts, chunk, istart, iend);               \
-  }                                                                                                \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_runtime_start(unsigned dimensions, NUMBER* counts,  \
-                                                             NUMBER* istart, NUMBER* iend) {       \
+  DOACROSS_OF(PREFIX, NUMBER, static, fixed)                                                       \
+  DOACROSS_OF(PREFIX, NUMBER, dynamic, dynamic)                                                    \
+  DOACROSS_OF(PREFIX, NUMBER, guided, guided)                                                      \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_runtime_start)                                 \
+  (unsigned dimensions, NUMBER* counts, NUMBER* istart, NUMBER* iend) {                            \
     return start_at_runtime(dimensions, counts, istart, iend);                                     \
   }                                                                                                \
-  OPENMP_API bool GOMP_loop_##PREFIX##doacross_start(                                              \
-      unsigned dimensions, NUMBER* counts, long number, NUMBER chunk, NUMBER* istart,              \
-      NUMBER* iend, std::uintptr_t* reductions, void** memory) {                                   \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_start)                                         \
+  (unsigned dimensions, NUMBER* counts, long number, NUMBER chunk, NUMBER* istart, NUMBER* iend,   \
+   std::uintptr_t* reductions, void** memory) {                                                    \
     const loop_spec range = range_of(counts[0]);                                                   \
     return start(dimensions, counts, as_numbered(range, here(), number, static_cast<long>(chunk)), \
                  istart, iend, reductions, memory);                                                \
-  }                                                                                                \
-  ALSO_IN_LIBOMP("GOMP_loop_" #PREFIX                                                              \
-                 "doacross_static_start, "                                                         \
-                 "GOMP_loop_" #PREFIX                                                              \
-                 "doacross_dynamic_start, "                                                        \
-                 "GOMP_loop_" #PREFIX                                                              \
-                 "doacross_guided_start, "                                                         \
-                 "GOMP_loop_" #PREFIX                                                              \
-                 "doacross_runtime_start, "                                                        \
-                 "GOMP_loop_" #PREFIX "doacross_start")
+  }
 
-DOACROSS(, long);
-DOACROSS(ull_, ull);
+DOACROSS(, long)
+DOACROSS(ull_, ull)
 
 #undef DOACROSS
 
@@ -104,20 +91,17 @@ void post(part& self, const Number* at) noexcept {
 
 }  // namespace
 
-OPENMP_API void GOMP_doacross_post(long* at) { post(entered(), at); }
-OPENMP_API void GOMP_doacross_ull_post(ull* at) { post(entered(), at); }
-OPENMP_API void GOMP_doacross_wait(long first, ...) {
+OPENMP_IN_BOTH(void, GOMP_doacross_post)(long* at) { post(entered(), at); }
+OPENMP_IN_BOTH(void, GOMP_doacross_ull_post)(ull* at) { post(entered(), at); }
+OPENMP_IN_BOTH(void, GOMP_doacross_wait)(long first, ...) {
   std::va_list others;
   va_start(others, first);
   wait_for(first, others);
   va_end(others);
 }
-OPENMP_API void GOMP_doacross_ull_wait(ull first, ...) {
+OPENMP_IN_BOTH(void, GOMP_doacross_ull_wait)(ull first, ...) {
   std::va_list others;
   va_start(others, first);
   wait_for(first, others);
   va_end(others);
 }
-
-ALSO_IN_LIBOMP(
-    "GOMP_doacross_post, GOMP_doacross_ull_post, GOMP_doacross_wait, GOMP_doacross_ull_wait");

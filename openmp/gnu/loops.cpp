@@ -14,11 +14,12 @@ using namespace lockstep::openmp;
 namespace {
 
 template <class Number>
-bool next_of(part& self, Number* istart, Number* iend) noexcept {
+[[gnu::always_inline]] inline bool next_of(part& self, Number* istart, Number* iend) noexcept {
   return next_chunk(self, reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
 }
 template <class Number>
-bool start(part& self, const loop_spec& loop, Number* istart, Number* iend) noexcept {
+[[gnu::always_inline]] inline bool start(part& self, const loop_spec& loop, Number* istart,
+                                         Number* iend) noexcept {
   begin_loop(self, loop);
   return next_of(self, istart, iend);
 }
@@ -35,46 +36,46 @@ bool start_general(part& self, const loop_spec& range, bool has_turns, long numb
 }  // namespace
 
 // A loop that begins with start, of a kind and order.
-#define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                  \
-  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long chunk,  \
-                                           long* istart, long* iend) {                           \
-    const loop_spec range = loop_spec::of(start_at, end, increment);                             \
-    return start(entered(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart,  \
-                 iend);                                                                          \
-  }                                                                                              \
-  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) {                            \
-    return next_of(entered(), istart, iend);                                                     \
-  }                                                                                              \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment, \
-                                               ull chunk, ull* istart, ull* iend) {              \
-    loop_spec range = loop_spec::of(is_up, start_at, end, increment)                             \
-                          .with(schedule_kind::KIND, MONOTONIC, 1, ORDERED);                     \
-    range.chunk = chunk;                                                                         \
-    return start(entered(), range, istart, iend);                                                \
-  }                                                                                              \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) {                          \
-    return next_of(entered(), istart, iend);                                                     \
+#define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                 \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_start)(long start_at, long end, long increment,       \
+                                                 long chunk, long* istart, long* iend) {        \
+    const loop_spec range = loop_spec::of(start_at, end, increment);                            \
+    return start(entered(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart, \
+                 iend);                                                                         \
+  }                                                                                             \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_next)(long* istart, long* iend) {                     \
+    return next_of(entered(), istart, iend);                                                    \
+  }                                                                                             \
+  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_start)(                                           \
+      bool is_up, ull start_at, ull end, ull increment, ull chunk, ull* istart, ull* iend) {    \
+    loop_spec range = loop_spec::of(is_up, start_at, end, increment)                            \
+                          .with(schedule_kind::KIND, MONOTONIC, 1, ORDERED);                    \
+    range.chunk = chunk;                                                                        \
+    return start(entered(), range, istart, iend);                                               \
+  }                                                                                             \
+  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_next)(ull * istart, ull * iend) {                 \
+    return next_of(entered(), istart, iend);                                                    \
   }
 
 // The same with the schedule that the control variables say.
-#define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                       \
-  OPENMP_API bool GOMP_loop_##NAME##_start(long start_at, long end, long increment, long* istart, \
-                                           long* iend) {                                          \
-    part& self = entered();                                                                       \
-    const loop_spec range = loop_spec::of(start_at, end, increment);                              \
-    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);      \
-  }                                                                                               \
-  OPENMP_API bool GOMP_loop_##NAME##_next(long* istart, long* iend) {                             \
-    return next_of(entered(), istart, iend);                                                      \
-  }                                                                                               \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_start(bool is_up, ull start_at, ull end, ull increment,  \
-                                               ull* istart, ull* iend) {                          \
-    part& self = entered();                                                                       \
-    const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                       \
-    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);      \
-  }                                                                                               \
-  OPENMP_API bool GOMP_loop_ull_##NAME##_next(ull* istart, ull* iend) {                           \
-    return next_of(entered(), istart, iend);                                                      \
+#define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                   \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_start)(long start_at, long end, long increment,     \
+                                                 long* istart, long* iend) {                  \
+    part& self = entered();                                                                   \
+    const loop_spec range = loop_spec::of(start_at, end, increment);                          \
+    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);  \
+  }                                                                                           \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_next)(long* istart, long* iend) {                   \
+    return next_of(entered(), istart, iend);                                                  \
+  }                                                                                           \
+  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_start)(bool is_up, ull start_at, ull end,       \
+                                                     ull increment, ull* istart, ull* iend) { \
+    part& self = entered();                                                                   \
+    const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                   \
+    return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);  \
+  }                                                                                           \
+  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_next)(ull * istart, ull * iend) {               \
+    return next_of(entered(), istart, iend);                                                  \
   }
 
 LOOP_OF(static, fixed, true, false)
@@ -90,60 +91,41 @@ LOOP_AT_RUNTIME(nonmonotonic_runtime, true, false)
 LOOP_AT_RUNTIME(maybe_nonmonotonic_runtime, true, false)
 LOOP_AT_RUNTIME(ordered_runtime, false, true)
 
-// Each of them is known to LLVM's programs, too.
-#define LOOP_NAMES(NAME)                                       \
-  ALSO_IN_LIBOMP("GOMP_loop_" #NAME "_start, GOMP_loop_" #NAME \
-                 "_next, "                                     \
-                 "GOMP_loop_ull_" #NAME "_start, GOMP_loop_ull_" #NAME "_next")
-LOOP_NAMES(static);
-LOOP_NAMES(dynamic);
-LOOP_NAMES(guided);
-LOOP_NAMES(nonmonotonic_dynamic);
-LOOP_NAMES(nonmonotonic_guided);
-LOOP_NAMES(ordered_static);
-LOOP_NAMES(ordered_dynamic);
-LOOP_NAMES(ordered_guided);
-LOOP_NAMES(runtime);
-LOOP_NAMES(nonmonotonic_runtime);
-LOOP_NAMES(maybe_nonmonotonic_runtime);
-LOOP_NAMES(ordered_runtime);
-
 #undef LOOP_OF
 #undef LOOP_AT_RUNTIME
-#undef LOOP_NAMES
 
-OPENMP_API bool GOMP_loop_start(long start_at, long end, long increment, long number, long chunk,
-                                long* istart, long* iend, std::uintptr_t* reductions,
-                                void** memory) {
+OPENMP_IN_BOTH(bool, GOMP_loop_start)(long start_at, long end, long increment, long number,
+                                      long chunk, long* istart, long* iend,
+                                      std::uintptr_t* reductions, void** memory) {
   return start_general(entered(), loop_spec::of(start_at, end, increment), false, number, chunk,
                        istart, iend, reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ordered_start(long start_at, long end, long increment, long number,
-                                        long chunk, long* istart, long* iend,
-                                        std::uintptr_t* reductions, void** memory) {
+OPENMP_IN_BOTH(bool, GOMP_loop_ordered_start)(long start_at, long end, long increment, long number,
+                                              long chunk, long* istart, long* iend,
+                                              std::uintptr_t* reductions, void** memory) {
   return start_general(entered(), loop_spec::of(start_at, end, increment), true, number, chunk,
                        istart, iend, reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ull_start(bool is_up, ull start_at, ull end, ull increment, long number,
-                                    ull chunk, ull* istart, ull* iend, std::uintptr_t* reductions,
-                                    void** memory) {
+OPENMP_IN_BOTH(bool, GOMP_loop_ull_start)(bool is_up, ull start_at, ull end, ull increment,
+                                          long number, ull chunk, ull* istart, ull* iend,
+                                          std::uintptr_t* reductions, void** memory) {
   return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), false, number,
                        static_cast<long>(chunk), istart, iend, reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ull_ordered_start(bool is_up, ull start_at, ull end, ull increment,
-                                            long number, ull chunk, ull* istart, ull* iend,
-                                            std::uintptr_t* reductions, void** memory) {
+OPENMP_IN_BOTH(bool, GOMP_loop_ull_ordered_start)(bool is_up, ull start_at, ull end, ull increment,
+                                                  long number, ull chunk, ull* istart, ull* iend,
+                                                  std::uintptr_t* reductions, void** memory) {
   return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), true, number,
                        static_cast<long>(chunk), istart, iend, reductions, memory);
 }
 
-OPENMP_API void GOMP_loop_end_nowait() { end_loop(entered()); }
-OPENMP_API void GOMP_loop_end() {
+OPENMP_IN_BOTH(void, GOMP_loop_end_nowait)() { end_loop(entered()); }
+OPENMP_IN_BOTH(void, GOMP_loop_end)() {
   part& self = entered();
   end_loop(self);
   static_cast<void>(pass_barrier(self, of_loop));
 }
-OPENMP_API bool GOMP_loop_end_cancel() {
+OPENMP_IN_BOTH(bool, GOMP_loop_end_cancel)() {
   part& self = entered();
   end_loop(self);
   return !pass_barrier(self, of_loop);
@@ -163,25 +145,25 @@ unsigned next_section(part& self) noexcept {
 
 }  // namespace
 
-OPENMP_API unsigned GOMP_sections_start(unsigned count) {
+OPENMP_IN_BOTH(unsigned, GOMP_sections_start)(unsigned count) {
   part& self = entered();
   begin_loop(self, sections_of(count));
   return next_section(self);
 }
-OPENMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions,
-                                         void** memory) {
+OPENMP_IN_BOTH(unsigned, GOMP_sections2_start)(unsigned count, std::uintptr_t* reductions,
+                                               void** memory) {
   part& self = entered();
   begin_loop_with(self, sections_of(count), reductions, memory);
   return next_section(self);
 }
-OPENMP_API unsigned GOMP_sections_next() { return next_section(entered()); }
-OPENMP_API void GOMP_sections_end_nowait() { end_loop(entered()); }
-OPENMP_API void GOMP_sections_end() {
+OPENMP_IN_BOTH(unsigned, GOMP_sections_next)() { return next_section(entered()); }
+OPENMP_IN_BOTH(void, GOMP_sections_end_nowait)() { end_loop(entered()); }
+OPENMP_IN_BOTH(void, GOMP_sections_end)() {
   part& self = entered();
   end_loop(self);
   static_cast<void>(pass_barrier(self, of_sections));
 }
-OPENMP_API bool GOMP_sections_end_cancel() {
+OPENMP_IN_BOTH(bool, GOMP_sections_end_cancel)() {
   part& self = entered();
   end_loop(self);
   return !pass_barrier(self, of_sections);
@@ -197,11 +179,5 @@ OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
 
 // --- ordered ---
 
-OPENMP_API void GOMP_ordered_start() { begin_ordered(entered()); }
-OPENMP_API void GOMP_ordered_end() { end_ordered(entered()); }
-
-ALSO_IN_LIBOMP(
-    "GOMP_loop_start, GOMP_loop_ordered_start, GOMP_loop_ull_start, "
-    "GOMP_loop_ull_ordered_start, GOMP_loop_end_nowait, GOMP_loop_end, GOMP_loop_end_cancel, "
-    "GOMP_sections_start, GOMP_sections2_start, GOMP_sections_next, GOMP_sections_end_nowait, "
-    "GOMP_sections_end, GOMP_sections_end_cancel, GOMP_ordered_start, GOMP_ordered_end");
+OPENMP_IN_BOTH(void, GOMP_ordered_start)() { begin_ordered(entered()); }
+OPENMP_IN_BOTH(void, GOMP_ordered_end)() { end_ordered(entered()); }

@@ -121,42 +121,31 @@ void start_loop(outlined_function function, void* data, unsigned threads,
 
 using namespace lockstep::openmp;
 
-OPENMP_API void GOMP_parallel_start(outlined_function function, void* data, unsigned threads) {
+OPENMP_IN_BOTH(void, GOMP_parallel_start)(outlined_function function, void* data,
+                                          unsigned threads) {
   start(function, data, resolve_threads(here(), threads), nullptr);
 }
-OPENMP_API void GOMP_parallel_end() { end(); }
+OPENMP_IN_BOTH(void, GOMP_parallel_end)() { end(); }
 
-OPENMP_API void GOMP_parallel_loop_static_start(outlined_function function, void* data,
-                                                unsigned threads, long first, long last,
-                                                long increment, long chunk) {
-  start_loop(function, data, threads,
-             loop_spec::of(first, last, increment).with(schedule_kind::fixed, true, chunk));
-}
-OPENMP_API void GOMP_parallel_loop_dynamic_start(outlined_function function, void* data,
-                                                 unsigned threads, long first, long last,
-                                                 long increment, long chunk) {
-  start_loop(function, data, threads,
-             loop_spec::of(first, last, increment).with(schedule_kind::dynamic, true, chunk));
-}
-OPENMP_API void GOMP_parallel_loop_guided_start(outlined_function function, void* data,
-                                                unsigned threads, long first, long last,
-                                                long increment, long chunk) {
-  start_loop(function, data, threads,
-             loop_spec::of(first, last, increment).with(schedule_kind::guided, true, chunk));
-}
-OPENMP_API void GOMP_parallel_loop_runtime_start(outlined_function function, void* data,
-                                                 unsigned threads, long first, long last,
-                                                 long increment) {
+#define LOOP_START(NAME, KIND)                                                         \
+  OPENMP_IN_BOTH(void, GOMP_parallel_loop_##NAME##_start)                              \
+  (outlined_function function, void* data, unsigned threads, long first, long last,    \
+   long increment, long chunk) {                                                       \
+    const loop_spec range = loop_spec::of(first, last, increment);                     \
+    start_loop(function, data, threads, range.with(schedule_kind::KIND, true, chunk)); \
+  }
+LOOP_START(static, fixed)
+LOOP_START(dynamic, dynamic)
+LOOP_START(guided, guided)
+
+OPENMP_IN_BOTH(void, GOMP_parallel_loop_runtime_start)(outlined_function function, void* data,
+                                                       unsigned threads, long first, long last,
+                                                       long increment) {
   start_loop(function, data, threads,
              as_runtime(loop_spec::of(first, last, increment), here(), false));
 }
-OPENMP_API void GOMP_parallel_sections_start(outlined_function function, void* data,
-                                             unsigned threads, unsigned count) {
+OPENMP_IN_BOTH(void, GOMP_parallel_sections_start)(outlined_function function, void* data,
+                                                   unsigned threads, unsigned count) {
   const loop_spec sections = sections_of(count);
   start(function, data, resolve_threads(here(), threads, count), &sections);
 }
-
-ALSO_IN_LIBOMP(
-    "GOMP_parallel_start, GOMP_parallel_end, GOMP_parallel_loop_static_start, "
-    "GOMP_parallel_loop_dynamic_start, GOMP_parallel_loop_guided_start, "
-    "GOMP_parallel_loop_runtime_start, GOMP_parallel_sections_start");

@@ -24,8 +24,8 @@ void run_loop(part& self, outlined_function function, void* data, unsigned threa
 
 }  // namespace
 
-OPENMP_API void GOMP_parallel(outlined_function function, void* data, unsigned threads,
-                              unsigned flags) {
+OPENMP_IN_BOTH(void, GOMP_parallel)(outlined_function function, void* data, unsigned threads,
+                                    unsigned flags) {
   part& self = entered();
   region_request request;
   request.bind = bind_of(flags);
@@ -33,8 +33,8 @@ OPENMP_API void GOMP_parallel(outlined_function function, void* data, unsigned t
   run_region(self, function, data, resolve_threads(self, threads), request);
 }
 
-OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* data,
-                                             unsigned threads, unsigned flags) {
+OPENMP_IN_BOTH(unsigned, GOMP_parallel_reductions)(outlined_function function, void* data,
+                                                   unsigned threads, unsigned flags) {
   part& self = entered();
   const unsigned size = resolve_threads(self, threads);
   region_request request;
@@ -46,61 +46,34 @@ OPENMP_API unsigned GOMP_parallel_reductions(outlined_function function, void* d
   return size;
 }
 
-OPENMP_API void GOMP_parallel_loop_static(outlined_function function, void* data, unsigned threads,
-                                          long start, long end, long increment, long chunk,
-                                          unsigned flags) {
-  run_loop(entered(), function, data, threads,
-           loop_spec::of(start, end, increment).with(schedule_kind::fixed, true, chunk), flags);
-}
-OPENMP_API void GOMP_parallel_loop_dynamic(outlined_function function, void* data, unsigned threads,
-                                           long start, long end, long increment, long chunk,
-                                           unsigned flags) {
-  run_loop(entered(), function, data, threads,
-           loop_spec::of(start, end, increment).with(schedule_kind::dynamic, true, chunk), flags);
-}
-OPENMP_API void GOMP_parallel_loop_guided(outlined_function function, void* data, unsigned threads,
-                                          long start, long end, long increment, long chunk,
-                                          unsigned flags) {
-  run_loop(entered(), function, data, threads,
-           loop_spec::of(start, end, increment).with(schedule_kind::guided, true, chunk), flags);
-}
-OPENMP_API void GOMP_parallel_loop_nonmonotonic_dynamic(outlined_function function, void* data,
-                                                        unsigned threads, long start, long end,
-                                                        long increment, long chunk,
-                                                        unsigned flags) {
-  run_loop(entered(), function, data, threads,
-           loop_spec::of(start, end, increment).with(schedule_kind::dynamic, false, chunk), flags);
-}
-OPENMP_API void GOMP_parallel_loop_nonmonotonic_guided(outlined_function function, void* data,
-                                                       unsigned threads, long start, long end,
-                                                       long increment, long chunk, unsigned flags) {
-  run_loop(entered(), function, data, threads,
-           loop_spec::of(start, end, increment).with(schedule_kind::guided, false, chunk), flags);
-}
-OPENMP_API void GOMP_parallel_loop_runtime(outlined_function function, void* data, unsigned threads,
-                                           long start, long end, long increment, unsigned flags) {
-  part& self = entered();
-  run_loop(self, function, data, threads,
-           as_runtime(loop_spec::of(start, end, increment), self, false), flags);
-}
-OPENMP_API void GOMP_parallel_loop_nonmonotonic_runtime(outlined_function function, void* data,
-                                                        unsigned threads, long start, long end,
-                                                        long increment, unsigned flags) {
-  part& self = entered();
-  run_loop(self, function, data, threads,
-           as_runtime(loop_spec::of(start, end, increment), self, true), flags);
-}
-OPENMP_API void GOMP_parallel_loop_maybe_nonmonotonic_runtime(outlined_function function,
-                                                              void* data, unsigned threads,
-                                                              long start, long end, long increment,
-                                                              unsigned flags) {
-  part& self = entered();
-  run_loop(self, function, data, threads,
-           as_runtime(loop_spec::of(start, end, increment), self, true), flags);
-}
+#define PARALLEL_LOOP(NAME, KIND, MONOTONIC)                                                       \
+  OPENMP_IN_BOTH(void, GOMP_parallel_loop_##NAME)                                                  \
+  (outlined_function function, void* data, unsigned threads, long start, long end, long increment, \
+   long chunk, unsigned flags) {                                                                   \
+    const loop_spec range = loop_spec::of(start, end, increment);                                  \
+    run_loop(entered(), function, data, threads,                                                   \
+             range.with(schedule_kind::KIND, MONOTONIC, chunk), flags);                            \
+  }
+#define PARALLEL_LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC)                                        \
+  OPENMP_IN_BOTH(void, GOMP_parallel_loop_##NAME)                                                  \
+  (outlined_function function, void* data, unsigned threads, long start, long end, long increment, \
+   unsigned flags) {                                                                               \
+    part& self = entered();                                                                        \
+    const loop_spec range = loop_spec::of(start, end, increment);                                  \
+    run_loop(self, function, data, threads, as_runtime(range, self, MAY_BE_NONMONOTONIC), flags);  \
+  }
 
-OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, unsigned threads,
-                                       unsigned count, unsigned flags) {
+PARALLEL_LOOP(static, fixed, true)
+PARALLEL_LOOP(dynamic, dynamic, true)
+PARALLEL_LOOP(guided, guided, true)
+PARALLEL_LOOP(nonmonotonic_dynamic, dynamic, false)
+PARALLEL_LOOP(nonmonotonic_guided, guided, false)
+PARALLEL_LOOP_AT_RUNTIME(runtime, false)
+PARALLEL_LOOP_AT_RUNTIME(nonmonotonic_runtime, true)
+PARALLEL_LOOP_AT_RUNTIME(maybe_nonmonotonic_runtime, true)
+
+OPENMP_IN_BOTH(void, GOMP_parallel_sections)(outlined_function function, void* data,
+                                             unsigned threads, unsigned count, unsigned flags) {
   part& self = entered();
   const loop_spec sections = sections_of(count);
   region_request request;
@@ -109,10 +82,3 @@ OPENMP_API void GOMP_parallel_sections(outlined_function function, void* data, u
   request.asked = threads;
   run_region(self, function, data, resolve_threads(self, threads, count), request);
 }
-
-ALSO_IN_LIBOMP(
-    "GOMP_parallel, GOMP_parallel_reductions, GOMP_parallel_loop_static, "
-    "GOMP_parallel_loop_dynamic, GOMP_parallel_loop_guided, "
-    "GOMP_parallel_loop_nonmonotonic_dynamic, GOMP_parallel_loop_nonmonotonic_guided, "
-    "GOMP_parallel_loop_runtime, GOMP_parallel_loop_nonmonotonic_runtime, "
-    "GOMP_parallel_loop_maybe_nonmonotonic_runtime, GOMP_parallel_sections");

@@ -11,19 +11,19 @@
 
 using namespace lockstep::openmp;
 
-OPENMP_API void GOMP_barrier() { static_cast<void>(pass_barrier(entered())); }
+OPENMP_IN_BOTH(void, GOMP_barrier)() { static_cast<void>(enter_barrier()); }
 
-OPENMP_API bool GOMP_single_start() { return begins_single(entered()); }
+OPENMP_IN_BOTH(bool, GOMP_single_start)() { return begins_single(entered()); }
 
 /// Null for the member that runs the single; for the others what that has made, once it has. A barrier comes after the
 /// copies were taken.
-OPENMP_API void* GOMP_single_copy_start() {
+OPENMP_IN_BOTH(void*, GOMP_single_copy_start)() {
   part& self = entered();
   if (begins_single(self)) return nullptr;
   static_cast<void>(pass_barrier(self, of_copyprivate));
   return self.shared->copied;
 }
-OPENMP_API void GOMP_single_copy_end(void* data) {
+OPENMP_IN_BOTH(void, GOMP_single_copy_end)(void* data) {
   part& self = entered();
   if (self.is_alone()) return;
   self.shared->copied = data;
@@ -44,16 +44,20 @@ lockstep::mutex& lock_of(void** name) noexcept { return *reinterpret_cast<lockst
 
 }  // namespace
 
-OPENMP_API void GOMP_critical_start() { lock_told(ompt::mutex_kind::critical, critical_lock); }
-OPENMP_API void GOMP_critical_end() { unlock_told(ompt::mutex_kind::critical, critical_lock); }
-OPENMP_API void GOMP_critical_name_start(void** name) {
+OPENMP_IN_BOTH(void, GOMP_critical_start)() {
+  lock_told(ompt::mutex_kind::critical, critical_lock);
+}
+OPENMP_IN_BOTH(void, GOMP_critical_end)() {
+  unlock_told(ompt::mutex_kind::critical, critical_lock);
+}
+OPENMP_IN_BOTH(void, GOMP_critical_name_start)(void** name) {
   lock_told(ompt::mutex_kind::critical, lock_of(name));
 }
-OPENMP_API void GOMP_critical_name_end(void** name) {
+OPENMP_IN_BOTH(void, GOMP_critical_name_end)(void** name) {
   unlock_told(ompt::mutex_kind::critical, lock_of(name));
 }
-OPENMP_API void GOMP_atomic_start() { lock_told(ompt::mutex_kind::atomic, atomic_lock); }
-OPENMP_API void GOMP_atomic_end() { unlock_told(ompt::mutex_kind::atomic, atomic_lock); }
+OPENMP_IN_BOTH(void, GOMP_atomic_start)() { lock_told(ompt::mutex_kind::atomic, atomic_lock); }
+OPENMP_IN_BOTH(void, GOMP_atomic_end)() { unlock_told(ompt::mutex_kind::atomic, atomic_lock); }
 
 // --- cancellation, where OMP_CANCELLATION allows it ---
 
@@ -67,15 +71,11 @@ cancel_kind kind_of(int number) noexcept {
 
 }  // namespace
 
-OPENMP_API bool GOMP_cancellation_point(int kind) { return is_cancelled(entered(), kind_of(kind)); }
-OPENMP_API bool GOMP_cancel(int kind, bool does) {
+OPENMP_IN_BOTH(bool, GOMP_cancellation_point)(int kind) {
+  return is_cancelled(entered(), kind_of(kind));
+}
+OPENMP_IN_BOTH(bool, GOMP_cancel)(int kind, bool does) {
   part& self = entered();
   return does ? cancel(self, kind_of(kind)) : is_cancelled(self, kind_of(kind));
 }
-OPENMP_API bool GOMP_barrier_cancel() { return !pass_barrier(entered()); }
-
-ALSO_IN_LIBOMP(
-    "GOMP_barrier, GOMP_single_start, GOMP_single_copy_start, GOMP_single_copy_end, "
-    "GOMP_critical_start, GOMP_critical_end, GOMP_critical_name_start, "
-    "GOMP_critical_name_end, GOMP_atomic_start, GOMP_atomic_end, GOMP_cancellation_point, "
-    "GOMP_cancel, GOMP_barrier_cancel");
+OPENMP_IN_BOTH(bool, GOMP_barrier_cancel)() { return !enter_barrier(); }

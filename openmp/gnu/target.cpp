@@ -133,8 +133,8 @@ int as_limit(unsigned thread_limit) noexcept {
 
 }  // namespace
 
-OPENMP_API void GOMP_teams_reg(outlined_function function, void* data, unsigned teams,
-                               unsigned thread_limit, unsigned) {
+OPENMP_IN_BOTH(void, GOMP_teams_reg)(outlined_function function, void* data, unsigned teams,
+                                     unsigned thread_limit, unsigned) {
   run_teams(here(), function, data, teams, as_limit(thread_limit));
 }
 
@@ -153,7 +153,7 @@ OPENMP_API bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, boo
   return true;
 }
 // Its form before GCC 12: one team.
-OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
+OPENMP_IN_BOTH(void, GOMP_teams)(unsigned, unsigned thread_limit) {
   GOMP_teams4(1, 1, thread_limit, true);
 }
 
@@ -176,8 +176,8 @@ OPENMP_API void GOMP_target_ext(int device, outlined_function function, std::siz
   run_kept(&call);
 }
 // Its form before GCC 5: without firstprivate.
-OPENMP_API void GOMP_target(int device, outlined_function function, const void*, std::size_t,
-                            void** variables, std::size_t*, unsigned char*) {
+OPENMP_IN_BOTH(void, GOMP_target)(int device, outlined_function function, const void*, std::size_t,
+                                  void** variables, std::size_t*, unsigned char*) {
   check_device(device);
   run_on_host(function, variables, 0);
 }
@@ -186,17 +186,17 @@ OPENMP_API void GOMP_target_data_ext(int device, std::size_t, void**, std::size_
                                      unsigned short*) {
   check_device(device);
 }
-OPENMP_API void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*,
-                                 unsigned char*) {
+OPENMP_IN_BOTH(void, GOMP_target_data)(int device, const void*, std::size_t, void**, std::size_t*,
+                                       unsigned char*) {
   check_device(device);
 }
-OPENMP_API void GOMP_target_end_data() {}
+OPENMP_IN_BOTH(void, GOMP_target_end_data)() {}
 OPENMP_API void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*,
                                        unsigned short*, unsigned flags, void** depend) {
   transfer(device, flags, depend);
 }
-OPENMP_API void GOMP_target_update(int device, const void*, std::size_t, void**, std::size_t*,
-                                   unsigned char*) {
+OPENMP_IN_BOTH(void, GOMP_target_update)(int device, const void*, std::size_t, void**, std::size_t*,
+                                         unsigned char*) {
   check_device(device);
 }
 OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*,
@@ -220,7 +220,3 @@ OPENMP_API void GOMP_interop(int device, int inits, void*** init, const int*, co
   for (int i = 0; i < destroys; ++i) *destroy[i] = nullptr;
   if (depend != nullptr) wait_for_dependences(here(), gnu::listed(depend));
 }
-
-ALSO_IN_LIBOMP(
-    "GOMP_teams_reg, GOMP_teams, GOMP_target, GOMP_target_data, GOMP_target_end_data, "
-    "GOMP_target_update");

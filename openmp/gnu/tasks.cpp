@@ -84,9 +84,9 @@ int traits_of(unsigned flags) noexcept {
 // Programs of older compilers pass fewer arguments. What stands in the place of the last ones belongs to the caller, and
 // is not even to be written to. A compiler may keep variables of a function in the places of its arguments, so this one
 // has none.
-OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function copy, long size,
-                          long align, bool may_wait, unsigned flags, void** depend, int priority,
-                          void* event) {
+OPENMP_IN_BOTH(void, GOMP_task)(outlined_function function, void* data, copy_function copy,
+                                long size, long align, bool may_wait, unsigned flags, void** depend,
+                                int priority, void* event) {
   if (copy == nullptr && (flags & (task_depends | task_has_priority | task_is_detached)) == 0 &&
       !process_settings().has_special_tasks)
     return make_plain_task(function, data, size, align, may_wait, flags);
@@ -97,12 +97,12 @@ OPENMP_API void GOMP_task(outlined_function function, void* data, copy_function 
                     (flags & task_is_detached) != 0 ? event : nullptr);
 }
 
-OPENMP_API void GOMP_taskwait() { wait_for_children(entered()); }
-OPENMP_API void GOMP_taskwait_depend(void** depend) {
+OPENMP_IN_BOTH(void, GOMP_taskwait)() { wait_for_children(entered()); }
+OPENMP_IN_BOTH(void, GOMP_taskwait_depend)(void** depend) {
   wait_for_dependences(entered(), gnu::listed(depend));
 }
 
-OPENMP_API void GOMP_taskyield() {
+OPENMP_IN_BOTH(void, GOMP_taskyield)() {
   part& self = entered();
   if (self.tasks != nullptr) self.shared->tasks.yield(self);
 }
@@ -115,8 +115,8 @@ OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
 
 // --- taskgroup ---
 
-OPENMP_API void GOMP_taskgroup_start() { begin_taskgroup(entered()); }
-OPENMP_API void GOMP_taskgroup_end() {
+OPENMP_IN_BOTH(void, GOMP_taskgroup_start)() { begin_taskgroup(entered()); }
+OPENMP_IN_BOTH(void, GOMP_taskgroup_end)() {
   part& self = entered();
   if (self.running->group != nullptr) end_taskgroup(self);
 }
@@ -164,20 +164,20 @@ void run(part& self, outlined_function function, void* data, copy_function copy,
 
 }  // namespace
 
-OPENMP_API void GOMP_taskloop(outlined_function function, void* data, copy_function copy, long size,
-                              long align, unsigned flags, unsigned long wanted, int priority,
-                              long first, long end, long step) {
+OPENMP_IN_BOTH(void, GOMP_taskloop)(outlined_function function, void* data, copy_function copy,
+                                    long size, long align, unsigned flags, unsigned long wanted,
+                                    int priority, long first, long end, long step) {
   run(entered(), function, data, copy, size, align, flags, wanted, priority, first, end, step);
 }
-OPENMP_API void GOMP_taskloop_ull(outlined_function function, void* data, copy_function copy,
-                                  long size, long align, unsigned flags, unsigned long wanted,
-                                  int priority, ull first, ull end, ull step) {
+OPENMP_IN_BOTH(void, GOMP_taskloop_ull)(outlined_function function, void* data, copy_function copy,
+                                        long size, long align, unsigned flags, unsigned long wanted,
+                                        int priority, ull first, ull end, ull step) {
   run(entered(), function, data, copy, size, align, flags, wanted, priority, first, end, step);
 }
 
 // --- reductions ---
 
-OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* reductions) {
+OPENMP_IN_BOTH(void, GOMP_taskgroup_reduction_register)(std::uintptr_t* reductions) {
   part& self = here();
   task_group* const group = self.running->group;
   make_copies(reductions, self.size);
@@ -185,14 +185,14 @@ OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* reductions) {
 }
 
 /// After the program has combined the copies. The group may have ended.
-OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* reductions) {
+OPENMP_IN_BOTH(void, GOMP_taskgroup_reduction_unregister)(std::uintptr_t* reductions) {
   free_copies(reductions);
 }
 
 /// For a task with in_reduction: replaces `count` addresses by those of the calling member's copies, and appends the
 /// addresses of the first `originals` variables themselves.
-OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals,
-                                          void** addresses) {
+OPENMP_IN_BOTH(void, GOMP_task_reduction_remap)(std::size_t count, std::size_t originals,
+                                                void** addresses) {
   const part& self = here();
   for (std::size_t i = 0; i < count; ++i) {
     const found_copy found = copy_of(self, reinterpret_cast<std::uintptr_t>(addresses[i]), false);
@@ -203,14 +203,8 @@ OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t origina
 
 /// The end of a loop, of sections or of a scope with reductions. Member 0 has combined all; if the region is cancelled,
 /// each has destroyed its own copies.
-OPENMP_API void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
+OPENMP_IN_BOTH(void, GOMP_workshare_task_reduction_unregister)(bool is_cancelled) {
   part& self = here();
   end_construct_reductions(self, is_cancelled);
   if (!is_cancelled) pass_barrier(self);
 }
-
-ALSO_IN_LIBOMP(
-    "GOMP_task, GOMP_taskwait, GOMP_taskwait_depend, GOMP_taskyield, GOMP_taskgroup_start, "
-    "GOMP_taskgroup_end, GOMP_taskloop, GOMP_taskloop_ull, GOMP_taskgroup_reduction_register, "
-    "GOMP_taskgroup_reduction_unregister, GOMP_task_reduction_remap, "
-    "GOMP_workshare_task_reduction_unregister");

@@ -38,26 +38,11 @@ __extension__ typedef _Complex float c4;
 __extension__ typedef _Complex double c8;
 __extension__ typedef _Complex long double c10;
 
-template <std::size_t Size>
-struct word {};
-template <>
-struct word<1> {
-  using type = u8;
-};
-template <>
-struct word<2> {
-  using type = u16;
-};
-template <>
-struct word<4> {
-  using type = u32;
-};
-template <>
-struct word<8> {
-  using type = u64;
-};
+/// The integer of its size.
 template <class Type>
-using word_of = typename word<sizeof(Type)>::type;
+using word_of = std::conditional_t<
+    sizeof(Type) == 1, u8,
+    std::conditional_t<sizeof(Type) == 2, u16, std::conditional_t<sizeof(Type) == 4, u32, u64>>>;
 
 template <class Type>
 constexpr bool is_small = sizeof(Type) <= 8;
@@ -116,90 +101,28 @@ Type swap(Type* variable, Type value) noexcept {
 // Operations. Small integers are promoted, and cut to their size again; shifts and products wrap.
 namespace operation {
 
-struct add {
-  template <class Type, class Value>
-  static auto of(Type x, Value value) noexcept {
-    return static_cast<Value>(x) + value;
-  }
-};
-struct sub {
-  template <class Type, class Value>
-  static auto of(Type x, Value value) noexcept {
-    return static_cast<Value>(x) - value;
-  }
-};
-struct mul {
-  template <class Type, class Value>
-  static auto of(Type x, Value value) noexcept {
-    return static_cast<Value>(x) * value;
-  }
-};
-struct div {
-  template <class Type, class Value>
-  static auto of(Type x, Value value) noexcept {
-    return static_cast<Value>(x) / value;
-  }
-};
-struct min {
-  template <class Type>
-  static Type of(Type x, Type value) noexcept {
-    return value < x ? value : x;
-  }
-};
-struct max {
-  template <class Type>
-  static Type of(Type x, Type value) noexcept {
-    return value > x ? value : x;
-  }
-};
-struct andb {
-  template <class Type>
-  static auto of(Type x, Type value) noexcept {
-    return x & value;
-  }
-};
-struct orb {
-  template <class Type>
-  static auto of(Type x, Type value) noexcept {
-    return x | value;
-  }
-};
-struct xor_ {
-  template <class Type>
-  static auto of(Type x, Type value) noexcept {
-    return x ^ value;
-  }
-};
-struct eqv {
-  template <class Type>
-  static auto of(Type x, Type value) noexcept {
-    return x ^ ~value;
-  }
-};
-struct andl {
-  template <class Type>
-  static Type of(Type x, Type value) noexcept {
-    return static_cast<Type>(x != 0 && value != 0);
-  }
-};
-struct orl {
-  template <class Type>
-  static Type of(Type x, Type value) noexcept {
-    return static_cast<Type>(x != 0 || value != 0);
-  }
-};
-struct shl {
-  template <class Type>
-  static auto of(Type x, Type value) noexcept {
-    return static_cast<std::make_unsigned_t<Type>>(x) << value;
-  }
-};
-struct shr {
-  template <class Type>
-  static auto of(Type x, Type value) noexcept {
-    return x >> value;
-  }
-};
+#define OPERATION(NAME, RESULT)                    \
+  struct NAME {                                    \
+    template <class Type, class Value>             \
+    static auto of(Type x, Value value) noexcept { \
+      return RESULT;                               \
+    }                                              \
+  };
+OPERATION(add, static_cast<Value>(x) + value)
+OPERATION(sub, static_cast<Value>(x) - value)
+OPERATION(mul, static_cast<Value>(x) * value)
+OPERATION(div, static_cast<Value>(x) / value)
+OPERATION(min, value < x ? value : x)
+OPERATION(max, value > x ? value : x)
+OPERATION(andb, x& value)
+OPERATION(orb, x | value)
+OPERATION(xor_, x ^ value)
+OPERATION(eqv, x ^ ~value)
+OPERATION(andl, static_cast<Type>(x != 0 && value != 0))
+OPERATION(orl, static_cast<Type>(x != 0 || value != 0))
+OPERATION(shl, static_cast<std::make_unsigned_t<Type>>(x) << value)
+OPERATION(shr, x >> value)
+#undef OPERATION
 
 }  // namespace operation
 

@@ -184,24 +184,14 @@ OPENMP_API int kmp_set_thread_affinity_mask_initial() {
 
 OPENMP_API void kmp_set_stacksize_(const int* size) { kmp_set_stacksize(*size); }
 OPENMP_API void kmp_set_stacksize_s_(const std::size_t* size) { kmp_set_stacksize_s(*size); }
-OPENMP_API int kmp_get_stacksize_() { return kmp_get_stacksize(); }
-OPENMP_API std::size_t kmp_get_stacksize_s_() { return kmp_get_stacksize_s(); }
 OPENMP_API void kmp_set_blocktime_(const int* milliseconds) { kmp_set_blocktime(*milliseconds); }
-OPENMP_API int kmp_get_blocktime_() { return kmp_get_blocktime(); }
 OPENMP_API void kmp_set_library_(const int* which) { kmp_set_library(*which); }
-OPENMP_API int kmp_get_library_() { return kmp_get_library(); }
-OPENMP_API void kmp_set_library_serial_() { kmp_set_library_serial(); }
-OPENMP_API void kmp_set_library_turnaround_() { kmp_set_library_turnaround(); }
-OPENMP_API void kmp_set_library_throughput_() { kmp_set_library_throughput(); }
 OPENMP_API void kmp_set_defaults_(const char* text, int length) {
   char* const copy = strndup(text, static_cast<std::size_t>(length));
   kmp_set_defaults(copy);
   std::free(copy);
 }
 OPENMP_API void kmp_set_disp_num_buffers_(const int*) {}
-OPENMP_API void kmp_set_warnings_on_() { kmp_set_warnings_on(); }
-OPENMP_API void kmp_set_warnings_off_() { kmp_set_warnings_off(); }
-OPENMP_API int kmp_get_num_known_threads_() { return kmp_get_num_known_threads(); }
 OPENMP_API int kmp_get_cancellation_status_(const int* kind) {
   return kmp_get_cancellation_status(*kind);
 }
@@ -216,9 +206,6 @@ OPENMP_API void kmp_free_(void** block) { kmp_free(*block); }
 OPENMP_API void* kmp_aligned_malloc_(const std::size_t* size, const std::size_t* align) {
   return kmp_aligned_malloc(*size, *align);
 }
-OPENMP_API int kmp_get_affinity_max_proc_() { return kmp_get_affinity_max_proc(); }
-OPENMP_API void kmp_create_affinity_mask_(void** mask) { kmp_create_affinity_mask(mask); }
-OPENMP_API void kmp_destroy_affinity_mask_(void** mask) { kmp_destroy_affinity_mask(mask); }
 OPENMP_API int kmp_set_affinity_mask_proc_(const int* cpu, void** mask) {
   return kmp_set_affinity_mask_proc(*cpu, mask);
 }
@@ -228,51 +215,16 @@ OPENMP_API int kmp_unset_affinity_mask_proc_(const int* cpu, void** mask) {
 OPENMP_API int kmp_get_affinity_mask_proc_(const int* cpu, void** mask) {
   return kmp_get_affinity_mask_proc(*cpu, mask);
 }
-OPENMP_API int kmp_set_affinity_(void** mask) { return kmp_set_affinity(mask); }
-OPENMP_API int kmp_get_affinity_(void** mask) { return kmp_get_affinity(mask); }
-
-OPENMP_API void kmpc_set_stacksize(int size) { kmp_set_stacksize(size); }
-OPENMP_API void kmpc_set_stacksize_s(std::size_t size) { kmp_set_stacksize_s(size); }
-OPENMP_API void kmpc_set_blocktime(int milliseconds) { kmp_set_blocktime(milliseconds); }
-OPENMP_API void kmpc_set_library(int which) { kmp_set_library(which); }
-OPENMP_API void kmpc_set_defaults(const char* text) { kmp_set_defaults(text); }
-OPENMP_API void kmpc_set_disp_num_buffers(int) {}
-OPENMP_API int kmpc_set_affinity_mask_proc(int cpu, void** mask) {
-  return kmp_set_affinity_mask_proc(cpu, mask);
-}
-OPENMP_API int kmpc_unset_affinity_mask_proc(int cpu, void** mask) {
-  return kmp_unset_affinity_mask_proc(cpu, mask);
-}
-OPENMP_API int kmpc_get_affinity_mask_proc(int cpu, void** mask) {
-  return kmp_get_affinity_mask_proc(cpu, mask);
-}
-OPENMP_API void* kmpc_malloc(std::size_t size) { return kmp_malloc(size); }
-OPENMP_API void* kmpc_calloc(std::size_t count, std::size_t size) {
-  return kmp_calloc(count, size);
-}
-OPENMP_API void* kmpc_realloc(void* block, std::size_t size) { return kmp_realloc(block, size); }
-OPENMP_API void kmpc_free(void* block) { kmp_free(block); }
-OPENMP_API void* kmpc_aligned_malloc(std::size_t size, std::size_t align) {
-  return kmp_aligned_malloc(size, align);
-}
-
-OPENMP_API void ompc_set_num_threads(int threads) { omp_set_num_threads(threads); }
-OPENMP_API void ompc_set_dynamic(int yes) { omp_set_dynamic(yes); }
-OPENMP_API void ompc_set_nested(int yes) { omp_set_nested(yes); }
-OPENMP_API void ompc_set_max_active_levels(int levels) { omp_set_max_active_levels(levels); }
-OPENMP_API void ompc_set_schedule(unsigned kind, int chunk) { omp_set_schedule(kind, chunk); }
-OPENMP_API int ompc_get_ancestor_thread_num(int level) {
-  return omp_get_ancestor_thread_num(level);
-}
-OPENMP_API int ompc_get_team_size(int level) { return omp_get_team_size(level); }
-OPENMP_API void ompc_set_affinity_format(const char* format) { omp_set_affinity_format(format); }
-OPENMP_API std::size_t ompc_get_affinity_format(char* to, std::size_t size) {
-  return omp_get_affinity_format(to, size);
-}
-OPENMP_API void ompc_display_affinity(const char* format) { omp_display_affinity(format); }
-OPENMP_API std::size_t ompc_capture_affinity(char* to, std::size_t size, const char* format) {
-  return omp_capture_affinity(to, size, format);
-}
+ALSO_IN_FORTRAN(
+    "kmp_get_stacksize, kmp_get_stacksize_s, kmp_get_blocktime, kmp_get_library, "
+    "kmp_set_library_serial, kmp_set_library_turnaround, kmp_set_library_throughput, "
+    "kmp_set_warnings_on, kmp_set_warnings_off, kmp_get_num_known_threads, "
+    "kmp_get_affinity_max_proc, kmp_create_affinity_mask, kmp_destroy_affinity_mask, "
+    "kmp_set_affinity, kmp_get_affinity");
+ALSO_AS("kmpc_", "kmp_",
+        "set_stacksize, set_stacksize_s, set_blocktime, set_library, set_defaults, "
+        "set_disp_num_buffers, set_affinity_mask_proc, unset_affinity_mask_proc, "
+        "get_affinity_mask_proc, malloc, calloc, realloc, free, aligned_malloc");
 
 // --- allocators: as in omp.h, behind the thread's number ---
 

@@ -38,10 +38,10 @@ lockstep::mutex& lock_of(critical_name* name) noexcept {
 }  // namespace
 
 OPENMP_API void __kmpc_barrier(ident* at, std::int32_t) {
-  static_cast<void>(pass_barrier(entered(), kind_of_barrier(at)));
+  static_cast<void>(enter_barrier(kind_of_barrier(at)));
 }
 OPENMP_API std::int32_t __kmpc_cancel_barrier(ident* at, std::int32_t) {
-  return pass_barrier(entered(), kind_of_barrier(at)) ? 0 : 1;
+  return enter_barrier(kind_of_barrier(at)) ? 0 : 1;
 }
 
 /// True for member 0, once all have come; the others wait for its __kmpc_end_barrier_master().

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <vector>
 
 #include "ident.hpp"
@@ -86,12 +87,8 @@ all_variables& all() noexcept {
   return *made;
 }
 
-class holding {
- public:
-  holding() noexcept { all().lock.lock(); }
-  ~holding() { all().lock.unlock(); }
-  holding(const holding&) = delete;
-  holding& operator=(const holding&) = delete;
+struct holding : std::lock_guard<word_lock> {
+  holding() noexcept : std::lock_guard<word_lock>(all().lock) {}
 };
 
 void all_variables::end_thread(void* of) noexcept {

@@ -16,6 +16,16 @@
   __asm__(".irp name, " names                                     \
           "\n .weak libomp_\\name\n .set libomp_\\name, \\name\n" \
           " .symver libomp_\\name, \\name@VERSION\n .endr")
+/// Other names of functions of this source: in Fortran with '_' behind; with another prefix.
+#define ALSO_IN_FORTRAN(names) \
+  __asm__(".irp name, " names "\n .globl \\name\\()_ \n .set \\name\\()_, \\name\n .endr")
+#define ALSO_AS(prefix, own, names)                                                      \
+  __asm__(".irp name, " names "\n .globl " prefix "\\name\n .set " prefix "\\name, " own \
+          "\\name\n .endr")
+/// A function that both have, by its result and its name.
+#define OPENMP_IN_BOTH(result, name) \
+  ALSO_IN_LIBOMP(#name);             \
+  OPENMP_API result name
 
 namespace lockstep::openmp {
 

@@ -4,11 +4,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
-
-#include "platform/topology.hpp"
 
 #include "message.hpp"
 #include "text_reader.hpp"
@@ -32,19 +31,11 @@ known& state() noexcept {
 
 // --- the machine ---
 
-enum class unit { threads, cores, sockets, ll_caches, numa_domains };
-
-place_list units_of_machine(unit which) {
+place_list units_of_machine(level which) {
   place_list result;
   std::vector<unsigned> keys;
-  for (const cpu_place& each : detail::read_topology(state().usable)) {
-    const unsigned key = which == unit::cores          ? each.core
-                         : which == unit::sockets      ? each.package
-                         : which == unit::ll_caches    ? each.cache
-                         : which == unit::numa_domains ? each.node
-                                                       : each.cpu;
-    add_by_key(result, keys, key, each.cpu);
-  }
+  for (const cpu_place& each : detail::read_topology(state().usable))
+    add_by_key(result, keys, key_of(each, which), each.cpu);
   return result;
 }
 
@@ -54,20 +45,6 @@ bool take_interval(text_reader& from, unsigned& length, int& stride) noexcept {
   stride = 1;
   if (!from.take(':')) return true;
   return from.take_number(length) && length > 0 && (!from.take(':') || from.take_signed(stride));
-}
-
-void remove(place& from, unsigned cpu) {
-  place kept;
-  for (const unsigned each : from) {
-    if (each != cpu) kept.push_back(each);
-  }
-  from = kept;
-}
-bool contains(const place& in, unsigned cpu) noexcept {
-  for (const unsigned each : in) {
-    if (each == cpu) return true;
-  }
-  return false;
 }
 
 /// "{0,2:3,!3}", or a number alone.
@@ -89,8 +66,8 @@ bool take_place(text_reader& from, place& result) {
       if (cpu < 0 || cpu >= static_cast<long>(detail::max_cpus)) return false;
       const unsigned number = static_cast<unsigned>(cpu);
       if (is_excluded) {
-        remove(result, number);
-      } else if (!contains(result, number)) {
+        std::erase(result, number);
+      } else if (std::find(result.begin(), result.end(), number) == result.end()) {
         result.push_back(number);
       }
     }
@@ -125,37 +102,26 @@ bool take_explicit_list(text_reader& from, place_list& result) {
         continue;
       }
       detail::sort_once(next);
-      std::size_t at = 0;
-      for (; at < result.size(); ++at) {
-        place each = result[at];
+      const auto at = std::find_if(result.begin(), result.end(), [&](place each) {
         detail::sort_once(each);
-        if (each == next) break;
-      }
-      if (at == result.size()) return false;  // excludes what is not there
-      result.erase(result.begin() + static_cast<std::ptrdiff_t>(at));
+        return each == next;
+      });
+      if (at == result.end()) return false;  // excludes what is not there
+      result.erase(at);
     }
   } while (from.take(','));
   return true;
 }
 
+/// "cores", "sockets(2)".
 bool take_units(text_reader& from, place_list& result, bool& is_named) {
-  const struct {
-    const char* name;
-    unit which;
-  } names[] = {{"threads", unit::threads},
-               {"cores", unit::cores},
-               {"sockets", unit::sockets},
-               {"ll_caches", unit::ll_caches},
-               {"numa_domains", unit::numa_domains}};
-  for (const auto& each : names) {
-    if (!from.take_word(each.name)) continue;
-    is_named = true;
-    unsigned most = detail::max_cpus;
-    if (from.take('(') && (!from.take_number(most) || most == 0 || !from.take(')'))) return false;
-    result = units_of_machine(each.which);
-    if (result.size() > most) result.resize(most);
-    return true;
-  }
+  level which = thread;
+  is_named = take_level(from, which);
+  if (!is_named) return true;
+  unsigned most = detail::max_cpus;
+  if (from.take('(') && (!from.take_number(most) || most == 0 || !from.take(')'))) return false;
+  result = units_of_machine(which);
+  if (result.size() > most) result.resize(most);
   return true;
 }
 
@@ -188,12 +154,9 @@ void add_by_key(place_list& to, std::vector<unsigned>& keys, unsigned key, unsig
 
 bool use_places(const place_list& list, const char* variable) noexcept {
   place_list usable;
-  for (const place& each : list) {
-    place fitting;
-    for (const unsigned cpu : each) {
-      if (may_use(cpu)) fitting.push_back(cpu);
-    }
-    if (!fitting.empty()) usable.push_back(fitting);
+  for (place each : list) {
+    std::erase_if(each, [](unsigned cpu) { return !may_use(cpu); });
+    if (!each.empty()) usable.push_back(each);
   }
   if (usable.empty()) {
     say("%s: this process may use none of these CPUs", variable);
@@ -243,7 +206,7 @@ bool read_cpu_affinity(const char* text) noexcept {
   return use_places(list, "GOMP_CPU_AFFINITY");
 }
 
-void use_each_cpu() noexcept { state().places = units_of_machine(unit::threads); }
+void use_each_cpu() noexcept { state().places = units_of_machine(thread); }
 
 void turn_on() noexcept { state().is_bound = !state().places.empty(); }
 

@@ -5,8 +5,11 @@
 
 #include <vector>
 
+#include "platform/topology.hpp"
+
 #include "abi.hpp"
 #include "part.hpp"
+#include "text_reader.hpp"
 
 namespace lockstep::openmp::affinity {
 
@@ -40,6 +43,10 @@ struct kmp_request {
 bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept;
 /// KMP_HW_SUBSET: from now on the process may use but a part of its CPUs. False: the text is wrong.
 bool read_hardware_subset(const char* text) noexcept;
+/// Units of the machine, the outermost first; the number of the one that a CPU is in; its name in variables.
+enum level : int { package, node, cache, core, thread, levels };
+unsigned key_of(const cpu_place& at, level of) noexcept;
+bool take_level(text_reader& from, level& result) noexcept;
 /// Adds `cpu` to the place that `key` says; keys are in `keys`, in the order of their first CPU.
 void add_by_key(std::vector<std::vector<unsigned>>& to, std::vector<unsigned>& keys, unsigned key,
                 unsigned cpu);

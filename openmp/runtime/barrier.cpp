@@ -61,6 +61,12 @@ bool pass_barrier_told(part& self, const barrier_kind& kind) noexcept {
   return pass_barrier_untold(self, kind);
 }
 
+[[gnu::cold]] bool pass_barrier_called(const barrier_kind& kind, ompt::code from,
+                                       void* frame) noexcept {
+  ompt::note_call(from, frame);
+  return pass_barrier_told(here(), kind);
+}
+
 bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept {
   if (self.is_alone()) return pass_alone(self);
   detail::member_state& at = *self.at;

@@ -32,6 +32,14 @@ inline bool pass_barrier(part& self, const barrier_kind& kind = of_program) noex
   return has_tool() ? pass_barrier_told(self, kind) : pass_barrier_untold(self, kind);
 }
 
+/// The same as the first thing that a function does which programs call: with a tool the way is another from there.
+bool pass_barrier_called(const barrier_kind& kind, ompt::code from, void* frame) noexcept;
+[[gnu::always_inline]] inline bool enter_barrier(const barrier_kind& kind = of_program) noexcept {
+  if (has_tool())
+    return pass_barrier_called(kind, __builtin_return_address(0), __builtin_dwarf_cfa());
+  return pass_barrier_untold(here(), kind);
+}
+
 /// A task has become ready: those that sleep in the barrier of this region look again (POOL-2).
 void wake_barrier(detail::member_state& at) noexcept;
 

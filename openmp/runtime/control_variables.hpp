@@ -91,7 +91,8 @@ union settings_storage {
   settings_storage() noexcept;  // environment.cpp: reads the environment, before the constructors of programs
   ~settings_storage() {}
 };
-extern settings_storage settings_of_process;
+/// Hidden: else each look would load its address first.
+extern settings_storage settings_of_process __attribute__((visibility("hidden")));
 
 /// Of this process.
 inline process_variables& process_settings() noexcept { return settings_of_process.value; }

@@ -95,19 +95,11 @@ void read_threads(process_variables& of) noexcept {
 }
 
 bool take_bind(text_reader& from, proc_bind& result) noexcept {
-  const struct {
-    const char* name;
-    proc_bind value;
-  } names[] = {{"master", proc_bind::primary},
-               {"primary", proc_bind::primary},
-               {"close", proc_bind::close},
-               {"spread", proc_bind::spread}};
-  for (const auto& each : names) {
-    if (!from.take_word(each.name)) continue;
-    result = each.value;
-    return true;
-  }
-  return false;
+  static constexpr std::pair<const char*, proc_bind> names[] = {{"master", proc_bind::primary},
+                                                                {"primary", proc_bind::primary},
+                                                                {"close", proc_bind::close},
+                                                                {"spread", proc_bind::spread}};
+  return from.take_named(names, result);
 }
 
 /// OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY: threads are bound where one of them asks for it, and the first says
@@ -186,13 +178,11 @@ void read_schedule(process_variables& of) noexcept {
   if (of.is_of_llvm) of.initial.run_schedule = {schedule_kind::fixed, false, false, 0};
   schedule result;
   const bool is_given = read_variable("OMP_SCHEDULE", [&](text_reader& from) {
-    const struct {
-      const char* name;
-      schedule_kind kind;
-    } kinds[] = {{"static", schedule_kind::fixed},
-                 {"dynamic", schedule_kind::dynamic},
-                 {"guided", schedule_kind::guided},
-                 {"auto", schedule_kind::automatic}};
+    static constexpr std::pair<const char*, schedule_kind> kinds[] = {
+        {"static", schedule_kind::fixed},
+        {"dynamic", schedule_kind::dynamic},
+        {"guided", schedule_kind::guided},
+        {"auto", schedule_kind::automatic}};
     bool is_nonmonotonic = false;
     if (from.take_word("monotonic")) {
       result.is_monotonic = true;
@@ -201,13 +191,7 @@ void read_schedule(process_variables& of) noexcept {
       is_nonmonotonic = true;
       if (!from.take(':')) return false;
     }
-    bool is_known = false;
-    for (const auto& each : kinds) {
-      if (is_known || !from.take_word(each.name)) continue;
-      is_known = true;
-      result.kind = each.kind;
-    }
-    if (!is_known) return false;
+    if (!from.take_named(kinds, result.kind)) return false;
     const bool is_static = result.kind == schedule_kind::fixed;
     if (is_static && !is_nonmonotonic && !of.is_of_llvm) result.is_monotonic = true;
     result.chunk = is_static ? 0 : 1;
@@ -226,15 +210,9 @@ void read_schedule(process_variables& of) noexcept {
 bool take_size(text_reader& from, unsigned shift, std::size_t& result) noexcept {
   unsigned long long value = 0;
   if (!from.take_number(ULLONG_MAX, value)) return false;
-  const struct {
-    const char* unit;
-    unsigned shift;
-  } units[] = {{"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}};
-  for (const auto& each : units) {
-    if (!from.take_word(each.unit)) continue;
-    shift = each.shift;
-    break;
-  }
+  static constexpr std::pair<const char*, unsigned> units[] = {
+      {"b", 0}, {"k", 10}, {"m", 20}, {"g", 30}};
+  from.take_named(units, shift);
   result = static_cast<std::size_t>(value << shift);
   return result >> shift == value;
 }
@@ -333,12 +311,11 @@ void read_rest(process_variables& of) noexcept {
                 [&](text_reader& from) { return take_bind(from, of.bind_of_teams); });
   of.offload = target_offload::usual;
   read_variable("OMP_TARGET_OFFLOAD", [&](text_reader& from) {
-    const bool is_mandatory = from.take_word("mandatory"), is_disabled = from.take_word("disabled");
-    if (!is_mandatory && !is_disabled && !from.take_word("default")) return false;
-    of.offload = is_mandatory  ? target_offload::mandatory
-                 : is_disabled ? target_offload::disabled
-                               : target_offload::usual;
-    return true;
+    static constexpr std::pair<const char*, target_offload> names[] = {
+        {"mandatory", target_offload::mandatory},
+        {"disabled", target_offload::disabled},
+        {"default", target_offload::usual}};
+    return from.take_named(names, of.offload);
   });
   read_variable("OMP_ALLOCATOR", [&](text_reader& from) {
     for (std::uintptr_t each = 1; each <= allocators::last_predefined; ++each) {

@@ -10,9 +10,8 @@
 //             all levels but one. Levels that have one unit each do not count.
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
-
-#include "platform/topology.hpp"
 
 #include "affinity.hpp"
 #include "text_reader.hpp"
@@ -23,45 +22,13 @@ namespace {
 using place = std::vector<unsigned>;
 using place_list = std::vector<place>;
 
-enum level : int { package, node, cache, core, thread, levels };
-
-unsigned key_of(const cpu_place& at, int of) noexcept {
-  switch (of) {
-    case package: return at.package;
-    case node: return at.node;
-    case cache: return at.cache;
-    case core: return at.core;
-    default: return at.cpu;
-  }
-}
-
-/// The first of several words that the text goes on with; -1: none.
-struct named_level {
-  const char* name;
-  int which;
-};
-int take_level(text_reader& from) noexcept {
-  static const named_level names[] = {
-      {"fine", thread},     {"threads", thread},  {"thread", thread},
-      {"t", thread},        {"cores", core},      {"core", core},
-      {"c", core},          {"tile", cache},      {"ll_cache", cache},
-      {"ll_caches", cache}, {"l3_cache", cache},  {"l3", cache},
-      {"ll", cache},        {"numa", node},       {"numa_domains", node},
-      {"n", node},          {"sockets", package}, {"socket", package},
-      {"package", package}, {"s", package}};
-  for (const named_level& each : names) {
-    if (from.take_word(each.name)) return each.which;
-  }
-  return -1;
-}
-
 /// Each CPU with its place among its like in the unit around it: of `within`, or of all where that is negative.
-std::vector<unsigned> numbers_of(const detail::cpu_topology& all, int of, int within) {
+std::vector<unsigned> numbers_of(const detail::cpu_topology& all, level of, int within) {
   std::vector<unsigned> result;
   for (const cpu_place& each : all) {
     std::vector<unsigned> before;
     for (const cpu_place& other : all) {
-      if (within >= 0 && key_of(other, within) != key_of(each, within)) continue;
+      if (within >= 0 && key_of(other, level(within)) != key_of(each, level(within))) continue;
       const unsigned key = key_of(other, of);
       if (key == key_of(each, of)) break;
       if (std::find(before.begin(), before.end(), key) == before.end()) before.push_back(key);
@@ -74,7 +41,7 @@ std::vector<unsigned> numbers_of(const detail::cpu_topology& all, int of, int wi
 detail::cpu_topology topology() {
   detail::cpu_topology all = detail::read_topology(usable_cpus());
   std::stable_sort(all.begin(), all.end(), [](const cpu_place& a, const cpu_place& b) {
-    for (int each = package; each < thread; ++each) {
+    for (const level each : {package, node, cache, core}) {
       if (key_of(a, each) != key_of(b, each)) return key_of(a, each) < key_of(b, each);
     }
     return a.cpu < b.cpu;
@@ -83,12 +50,12 @@ detail::cpu_topology topology() {
 }
 
 /// Places of the units of `grain`, in the order of their CPUs when so many of the innermost levels change first.
-place_list ordered_places(int grain, bool is_scattered, unsigned permute, unsigned offset) {
+place_list ordered_places(level grain, bool is_scattered, unsigned permute, unsigned offset) {
   const detail::cpu_topology all = topology();
   // Packages, cores and threads, without those of which there is one in each unit around.
   std::vector<std::vector<unsigned>> numbers;
-  for (const auto& [of, within] : {std::pair(int{package}, -1), std::pair(int{core}, int{package}),
-                                   std::pair(int{thread}, int{core})}) {
+  for (const auto& [of, within] :
+       {std::pair(package, -1), std::pair(core, int{package}), std::pair(thread, int{core})}) {
     std::vector<unsigned> each = numbers_of(all, of, within);
     if (std::any_of(each.begin(), each.end(), [](unsigned number) { return number != 0; }))
       numbers.push_back(each);
@@ -140,26 +107,40 @@ enum class kind { none, compact, scatter, balanced, listed };
 
 }  // namespace
 
+unsigned key_of(const cpu_place& at, level of) noexcept {
+  switch (of) {
+    case package: return at.package;
+    case node: return at.node;
+    case cache: return at.cache;
+    case core: return at.core;
+    default: return at.cpu;
+  }
+}
+
+bool take_level(text_reader& from, level& result) noexcept {
+  static constexpr std::pair<const char*, level> names[] = {
+      {"fine", thread},     {"threads", thread},  {"thread", thread},
+      {"t", thread},        {"cores", core},      {"core", core},
+      {"c", core},          {"tile", cache},      {"ll_cache", cache},
+      {"ll_caches", cache}, {"l3_cache", cache},  {"l3", cache},
+      {"ll", cache},        {"numa", node},       {"numa_domains", node},
+      {"n", node},          {"sockets", package}, {"socket", package},
+      {"package", package}, {"s", package}};
+  return from.take_named(names, result);
+}
+
 bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept {
   text_reader from(text);
   kind how = kind::none;
-  int grain = core;
+  level grain = core;
   unsigned numbers[2] = {0, 0}, count = 0;  // permute, offset
   place_list listed;
-  const struct {
-    const char* name;
-    kind how;
-  } kinds[] = {{"none", kind::none},         {"disabled", kind::none},
-               {"compact", kind::compact},   {"logical", kind::compact},
-               {"physical", kind::scatter},  {"scatter", kind::scatter},
-               {"balanced", kind::balanced}, {"explicit", kind::listed}};
+  static constexpr std::pair<const char*, kind> kinds[] = {
+      {"none", kind::none},         {"disabled", kind::none},    {"compact", kind::compact},
+      {"logical", kind::compact},   {"physical", kind::scatter}, {"scatter", kind::scatter},
+      {"balanced", kind::balanced}, {"explicit", kind::listed}};
   do {
-    bool is_known = false;
-    for (const auto& each : kinds) {
-      if (is_known || !from.take_word(each.name)) continue;
-      is_known = true;
-      how = each.how;
-    }
+    bool is_known = from.take_named(kinds, how);
     for (const char* const each :
          {"respect", "norespect", "noverbose", "warnings", "nowarnings", "noreset"}) {
       is_known = is_known || from.take_word(each);
@@ -170,7 +151,7 @@ bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept {
     } else if (from.take_word("reset")) {
       asked.is_reset = true;
     } else if (from.take_word("granularity")) {
-      if (!from.take('=') || (grain = take_level(from)) < 0) return false;
+      if (!from.take('=') || !take_level(from, grain)) return false;
     } else if (from.take_word("proclist")) {
       if (!from.take('=') || !take_proclist(from, listed)) return false;
     } else if (count == 2 || !from.take_number(numbers[count++])) {
@@ -200,8 +181,8 @@ bool read_hardware_subset(const char* text) noexcept {
   do {
     unsigned count = detail::max_cpus, offset = 0;
     if (!from.take('*') && (!from.take_number(count) || count == 0)) return false;
-    const int which = take_level(from);
-    if (which < 0 || wanted[which].count != 0) return false;
+    level which = thread;
+    if (!take_level(from, which) || wanted[which].count != 0) return false;
     if (from.take('@') && !from.take_number(offset)) return false;
     wanted[which] = {count, offset};
   } while (from.take(','));
@@ -216,7 +197,7 @@ bool read_hardware_subset(const char* text) noexcept {
       if (each == package && !is_absolute) around = package;
       continue;
     }
-    const std::vector<unsigned> numbers = numbers_of(all, each, within);
+    const std::vector<unsigned> numbers = numbers_of(all, level(each), within);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const unsigned number = numbers[i];
       is_kept[i] = is_kept[i] && number >= wanted[each].offset &&

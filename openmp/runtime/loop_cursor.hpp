@@ -103,7 +103,7 @@ class loop_cursor {
   }
 
   /// The next chunk of this member, as numbers of iterations: [first, last).
-  bool next(ull& first, ull& last) noexcept {
+  [[gnu::always_inline]] bool next(ull& first, ull& last) noexcept {
     if (size_ == 1) {
       if (next_ >= spec_.count) return false;
       first = next_;
@@ -115,7 +115,7 @@ class loop_cursor {
     return next_in_order(first, last);
   }
   /// The same as the program counts.
-  bool next(ull* start, ull* end) noexcept {
+  [[gnu::always_inline]] bool next(ull* start, ull* end) noexcept {
     ull first, last;
     if (!next(first, last)) return false;
     *start = spec_.base + first * spec_.increment;

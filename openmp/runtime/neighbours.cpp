@@ -2,7 +2,6 @@
 #include "neighbours.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -33,17 +32,11 @@ bool is_llvms(const char* name) noexcept {
 
 /// Of a program or a library: whether it needs an OpenMP runtime. `of`: a bool, set if that is LLVM's.
 int look_at_needs(dl_phdr_info* one, std::size_t, void* of) noexcept {
-  const ElfW(Dyn)* entries = nullptr;
-  for (int i = 0; i < one->dlpi_phnum; ++i) {
-    if (one->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      entries = reinterpret_cast<const ElfW(Dyn)*>(one->dlpi_addr + one->dlpi_phdr[i].p_vaddr);
-  }
+  const ElfW(Dyn)* const entries = dynamic_section_of(*one);
   if (entries == nullptr) return 0;
   const char* names = nullptr;
   for (const ElfW(Dyn)* each = entries; each->d_tag != DT_NULL; ++each) {
-    if (each->d_tag != DT_STRTAB) continue;
-    const ElfW(Addr) at = each->d_un.d_ptr;  // glibc has added the address, others have not
-    names = reinterpret_cast<const char*>(at < one->dlpi_addr ? at + one->dlpi_addr : at);
+    if (each->d_tag == DT_STRTAB) names = address_in<char>(*one, *each);
   }
   for (const ElfW(Dyn)* each = entries; each->d_tag != DT_NULL; ++each) {
     if (each->d_tag != DT_NEEDED) continue;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "task_memory.hpp"
 
-#include <elf.h>
-#include <link.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include <lockstep/detail/platform/atomic.hpp>
+
+#include "neighbours.hpp"
 
 namespace lockstep::openmp {
 namespace {
@@ -47,28 +46,17 @@ struct symbol_table {
   std::size_t count = 0;
 };
 
-/// Those without a definition come before all that the hash table knows.
-std::size_t undefined_in(const std::uint32_t* gnu_hash) noexcept { return gnu_hash[1]; }
-
 symbol_table table_of(const dl_phdr_info& module) noexcept {
   symbol_table found;
-  const ElfW(Dyn)* entry = nullptr;
-  for (int i = 0; i < module.dlpi_phnum; ++i) {
-    if (module.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    entry = reinterpret_cast<const ElfW(Dyn)*>(module.dlpi_addr + module.dlpi_phdr[i].p_vaddr);
-  }
+  const ElfW(Dyn)* entry = dynamic_section_of(module);
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    // The loader has made addresses of most of them; of the vdso's it has not.
-    const ElfW(Addr) at = entry->d_un.d_ptr < module.dlpi_addr
-                              ? entry->d_un.d_ptr + module.dlpi_addr
-                              : entry->d_un.d_ptr;
     switch (entry->d_tag) {
-      case DT_SYMTAB: found.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
-      case DT_STRTAB: found.names = reinterpret_cast<const char*>(at); break;
-      case DT_HASH: found.count = reinterpret_cast<const std::uint32_t*>(at)[1]; break;
+      case DT_SYMTAB: found.symbols = address_in<ElfW(Sym)>(module, *entry); break;
+      case DT_STRTAB: found.names = address_in<char>(module, *entry); break;
+      case DT_HASH: found.count = address_in<std::uint32_t>(module, *entry)[1]; break;
       case DT_GNU_HASH:
-        if (found.count == 0)
-          found.count = undefined_in(reinterpret_cast<const std::uint32_t*>(at));
+        // Those without a definition come before all that this table knows.
+        if (found.count == 0) found.count = address_in<std::uint32_t>(module, *entry)[1];
         break;
       default: break;
     }

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "platform/cpus.hpp"
 #include "platform/system_texts.hpp"
@@ -35,6 +36,16 @@ class text_reader {
     at_ += length;
     skip();
     return true;
+  }
+  /// The value of the first word of a table that comes next.
+  template <class Value, std::size_t Count>
+  bool take_named(const std::pair<const char*, Value> (&table)[Count], Value& result) noexcept {
+    for (const auto& [name, value] : table) {
+      if (!take_word(name)) continue;
+      result = value;
+      return true;
+    }
+    return false;
   }
   bool take_number(unsigned long long most, unsigned long long& result) noexcept {
     if (!detail::read_number(at_, most, result)) return false;

@@ -12,6 +12,9 @@
 static int kept = 1;
 #pragma omp threadprivate(kept)
 
+// A lock of the program that another thread holds when a child is made stays held in the child, with any runtime.
+static int has_critical = 1;
+
 // A bit of everything; 0 if it was right.
 static int work(int n) {
   int met = 0, sum = 0, tasks = 0;
@@ -26,10 +29,12 @@ static int work(int n) {
 #pragma omp task shared(tasks)
       add(&tasks, 1);
     }
+    if (has_critical) {
 #pragma omp critical
-    sum += 1;
+      sum += 1;
+    }
   }
-  return sum == n * n + 1225 + n && tasks == 20 ? 0 : 1;
+  return sum == n * n + 1225 + has_critical * n && tasks == 20 ? 0 : 1;
 }
 
 static int status_of(pid_t child) {
@@ -106,6 +111,7 @@ static void* keeps_busy(void* stop) {
 static void beside_others(void) {
   int stop = 0, good = 0;
   pthread_t other;
+  has_critical = 0;
   CHECK(pthread_create(&other, NULL, keeps_busy, &stop) == 0);
   for (int round = 0; round < 15; ++round) {
     CHECK(work(3) == 0);

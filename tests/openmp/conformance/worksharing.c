@@ -129,12 +129,15 @@ static void critical(void) {
 #pragma omp critical
     {
       crowded += add(&inside, 1) != 1;
+      if (i % 16 == 0) sched_yield();  // others may come, if nothing keeps them out
       ++unnamed;
       add(&inside, -1);
     }
 #pragma omp critical(left_one)
     {
-      ++left;
+      const long before = left;
+      if (i % 16 == 0) sched_yield();
+      left = before + 1;
 #pragma omp critical(right_one) hint(omp_sync_hint_contended)
       ++right;
     }
