@@ -23,7 +23,7 @@ using lockstep::detail::wait_history;
 using lockstep::test::starting_at;
 
 TEST(fan_phases, BOARD_1_a_notifier_may_run_ahead_by_as_many_phases_as_fit_half_the_numbers) {
-  starting_at<fan_out> fan(0xFFFFFF00u, 1, lockstep::wait_policy());
+  starting_at<fan_out> fan(0xFFFFFF00u, std::size_t{1}, lockstep::wait_policy());
   for (int i = 0; i < 70000; ++i) fan.notify();
   for (int i = 0; i < 70000; ++i) ASSERT_TRUE(fan.try_wait(0)) << i;
   EXPECT_FALSE(fan.try_wait(0));
