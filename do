@@ -159,6 +159,7 @@ do_nightly() {
   need_adapters
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
+  [ $# -gt 0 ] || scripts/run/bindings.sh rust python || status=1
   [ $# -gt 0 ] || { do_docs --check; } || status=1
   return $status
 }

@@ -114,11 +114,11 @@ WASM = {"system": "WebAssembly", "architecture": "wasm32", "compiler": ("em++",)
 ROWS = (
     # Linux, GCC, the machines of Debian
     gcc("x86_64", "x86_64-linux-gnu", compiler=("g++",), link=(), left_out=NOTHING_LEFT_OUT, needs=("build",)),
-    gcc("i386", "i686-linux-gnu", needs=("for_i386",), quick_parts=("tests", "jacobi"), flags=("-msse2", "-mfpmath=sse"),
+    gcc("i386", "i686-linux-gnu", needs=("for_i386",), quick_parts=("tests",), flags=("-msse2", "-mfpmath=sse"),
         remark="compiled with -msse2 -mfpmath=sse. With x87's arithmetic, GCC's default there, a sum depends on which "
         "intermediate values are stored: tests of sums with equal bits fail"),
     # With and without the atomic instructions of ARMv8.1: GCC's code chooses when it runs.
-    gcc("aarch64", "aarch64-linux-gnu", "aarch64", quick_parts=("jacobi",),
+    gcc("aarch64", "aarch64-linux-gnu", "aarch64", quick_parts=("examples",),
         other_processor="cortex-a53"),
     gcc("armhf", "arm-linux-gnueabihf", "arm"),
     gcc("riscv64", "riscv64-linux-gnu", "riscv64"),

@@ -289,7 +289,7 @@ class Work:
 
     def make_examples(self, part):
         programs = {name: self.compile(f"{name}{self.row.suffix or '.program'}", [
-            "-std=c++11", "-O2", *WARNINGS, *self.common_flags(), ROOT / "examples" / f"{name}.cpp", self.library(), *self.row.link],
+            "-std=c++11", "-O0" if self.is_quick else "-O2", *WARNINGS, *self.common_flags(), ROOT / "examples" / f"{name}.cpp", self.library(), *self.row.link],
             ("include", "examples")) for name in EXAMPLES}
         part.compiled = True
         for name, program in programs.items():

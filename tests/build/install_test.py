@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CONSUMER = HERE / "consumer"
 SOURCE = HERE.parents[1]
-BRIEF = "LOCKSTEP_TEST_BRIEF" in os.environ  # by night: absolute paths, other projects, the shared library, the tool
+BRIEF = "LOCKSTEP_TEST_BRIEF" in os.environ  # by night: the headers to copy, absolute paths, other projects, the shared library, the tool
 # For those that show how the library is found, after the first have shown that all of it is there.
 LOCKS_ONLY = "-DCONSUMER_LOCKS_ONLY"
 # What tests, examples, benchmarks and the tool need, and the Debian packages that have it.
@@ -97,13 +97,13 @@ def moved(tools):
         expect((prefix / name).is_file(), f"{name} is not installed")
     tools.use_find_package(prefix, "consumer-static", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
     tools.use_pkg_config(prefix, prefix / "include")
+    if BRIEF:
+        return
     one_header = prefix / "include/lockstep-header-only"
     tools.use_find_package(prefix, "consumer-header-only", "-DLIBRARY=header_only", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
-    if not BRIEF:
-        tools.use_pkg_config(prefix, one_header, "lockstep-header-only")
+    tools.use_pkg_config(prefix, one_header, "lockstep-header-only")
     nothing_to_link(tools, prefix / "include")
-    if not BRIEF:
-        thread_sanitizer(tools, prefix)
+    thread_sanitizer(tools, prefix)
 
 
 def nothing_to_link(tools, include):

@@ -19,6 +19,7 @@
 #include <tuple>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/ranked_barriers.hpp"
 #include "support/signal_storm.hpp"
@@ -89,6 +90,14 @@ class signal_storm_test : public testing::TestWithParam<parameters> {
 
 std::vector<parameters> all_parameters() {
   std::vector<parameters> all;
+  if (lockstep::test::
+          is_brief()) {  // who never sleeps, who sleeps at once in a crowd, and both at once
+    all.emplace_back(named_policy{"spin", wait_policy::spin()}, 2);
+    all.emplace_back(named_policy{"block", wait_policy::block()}, 6);
+    for (const std::size_t count : {2u, 6u})
+      all.emplace_back(named_policy{"default", wait_policy()}, count);
+    return all;
+  }
   for (const named_policy& each : lockstep::test::all_policies()) all.emplace_back(each, 2);
   for (const named_policy& each : lockstep::test::crowd_safe_policies()) all.emplace_back(each, 6);
   return all;

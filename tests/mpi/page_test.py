@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Do the commands of docs/mpi.md work as they are written, in a fresh copy of the repository? Its first program is solver.cpp.
 
-Usage: page_test.py {some | all} ROOT DIRECTORY    some: unoptimised, and without the blocks that build by CMake
+Usage: page_test.py ROOT DIRECTORY
 """
 
 import os
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-which, root, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+root, place = Path(sys.argv[1]), Path(sys.argv[2])
 page = (root / "docs" / "mpi.md").read_text(encoding="utf-8")
 shutil.rmtree(place, ignore_errors=True)
 place.mkdir(parents=True)
@@ -40,9 +40,8 @@ blocks = [block for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)]
 built = [block for block in blocks if "cmake" in block]
 plain = [block for block in blocks if block not in built and "mpi_" not in block]
 assert len(built) == 1 and len(plain) == 1, "docs/mpi.md: the commands that build examples, and a way to build solver.cpp"
-said = run(plain[0] if which == "all" else plain[0].replace("-O2", "-O0"))
+said = run(plain[0])
 assert "LOCKSTEP_WATCHDOG=10" in plain[0] and "ignored" not in said, "the watchdog is on"
-if which == "all":
-    for block in blocks:
-        if block not in plain:
-            run(block)
+for block in blocks:
+    if block not in plain:
+        run(block)
