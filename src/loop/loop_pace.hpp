@@ -18,12 +18,10 @@
 //           it is: disturbances only make a loop longer.
 //   PACE-5  Loops below the break-even with members that are awake run alone, without a plan. After some 100 us of them
 //           one is measured.
-//   PACE-6  Loops that follow each other closely may run while members sleep. They wake the members when together they
-//           have missed as much as two wake-ups take. With one, rows of ten loops of 10 us lost a tenth: they were over
-//           when the members came.
-//   PACE-7  Workers that may anticipate are woken once after a loop, when loops worth joining have missed enough. So
-//           they learn when the next loop is due. The price in missed time doubles each time, and halves when members
-//           come by themselves. What loops missed belongs to the team, not to a place.
+//   PACE-6  Loops may run on their caller while members sleep. When such loops have missed enough, the members are woken
+//           once, after a loop: if loops follow each other closely, they take part in the next one, and workers that
+//           anticipate learn when it is due. The price in missed time doubles each time, and halves when members come by
+//           themselves. What loops missed belongs to the team, not to a place.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
 
@@ -172,17 +170,8 @@ class loop_pace {
     wake_ = between(least_wake, wake_, most_wake);
   }
 
-  /// PACE-6: a loop that begins `now` would miss `missed`. True if it is to wake members.
-  bool wakes_for(double missed, std::uint64_t now) noexcept {
-    if (now > row_until_) row_missed_ = 0;
-    row_until_ = now + static_cast<std::uint64_t>(awake_time + 2 * missed);
-    row_missed_ += missed;
-    if (row_missed_ < 2 * wake_) return false;
-    row_missed_ = 0;
-    return true;
-  }
-  /// PACE-7: anticipating workers have slept through a loop that missed `missed`. True if they are to be woken.
-  bool is_worth_a_lesson(double missed) noexcept {
+  /// A loop has missed `missed` while members slept. True if they are to be woken. PACE-6.
+  bool is_worth_waking_after(double missed) noexcept {
     saved_up_ += missed;
     if (++told_ < least_told || saved_up_ < larger(price_, least_price)) return false;
     told_ = 0;
@@ -199,9 +188,8 @@ class loop_pace {
   static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
   static constexpr double never = 1e300, longest = 1e30;
   static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
-  static constexpr double awake_time = 50000;
   static constexpr unsigned least_told = 5;
-  // Prices of a lesson, in time that loops missed. The first lesson costs nearly nothing.
+  // Prices of a wake-up after a loop, in time that loops missed. The first one costs nearly nothing.
   static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
   static bool is_due(const place_pace::cost& at, double work) noexcept {
@@ -244,10 +232,8 @@ class loop_pace {
   const double first_join_;
   double join_;
   double wake_ = 50000;
-  std::uint64_t row_until_ = 0;  ///< a loop that begins later is not part of the row
-  double row_missed_ = 0;
   double saved_up_ = 0, price_ = 0;
-  unsigned told_ = 0;  ///< loops since the last lesson
+  unsigned told_ = 0;  ///< loops since the last one
 };
 
 }  // namespace detail

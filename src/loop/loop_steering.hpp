@@ -6,8 +6,8 @@
 //
 //   STEER-1  A loop may begin without waking its members. After each part the caller checks whether the rest is worth a
 //            wake-up, and then wakes them.
-//   STEER-2  Workers that may anticipate can sleep through loops. Loops that missed enough are noted for
-//            anticipation.hpp. PACE-7 decides when the workers are woken; then they learn when the next loop is due.
+//   STEER-2  Loops that missed enough while workers slept are noted for anticipation.hpp. PACE-6 decides when the workers
+//            are woken for that.
 //   STEER-3  In a probe (PACE-1) the caller begins alone, and announces the rest when that is worth it. So a short loop
 //            of an unknown place costs only some looks at the clock.
 //
@@ -99,10 +99,6 @@ class loop_steering {
     of_ = of;
     is_asleep_ = pace_.most_shares() > 1 && board_.has_sleepers(pace_.most_shares());
     plan_ = pace_.plan(of, is_asleep_);
-    if (plan_.missed > 0 && pace_.wakes_for(plan_.missed, now())) {
-      plan_ = pace_.plan(of, false);
-      plan_.is_timed = true;
-    }
     if (is_worth_telling() || (of.place != nullptr && of.place->is_spent(team_)))
       plan_.is_timed = true;
     if (plan_.is_timed) begin_to_measure();
@@ -157,9 +153,8 @@ class loop_steering {
       return plan_;
     }
     learn_wake_up();
-    const bool wakes = of.gain > pace_.wake() || (of.gain > 0 && pace_.wakes_for(of.gain, now()));
-    plan_.missed = wakes ? 0 : of.gain;
-    plan_.wakes = plan_.missed <= 0;
+    plan_.wakes = of.gain > pace_.wake();
+    plan_.missed = plan_.wakes ? 0 : of.gain;
     if (plan_.wakes) woken_at_ = now();
     timing_.start = is_worth_telling() ? now() : 0;
     return plan_;
@@ -203,12 +198,10 @@ class loop_steering {
   }
 
   /// STEER-2.
-  bool is_worth_telling() const noexcept {
-    return plan_.missed > loop_pace::least_worth_telling && board_.anticipates();
-  }
+  bool is_worth_telling() const noexcept { return plan_.missed > loop_pace::least_worth_telling; }
   void tell_sleepers(std::uint64_t begin, std::uint64_t end) {
-    board_.note_missed({begin, end});
-    if (!pace_.is_worth_a_lesson(plan_.missed)) return;
+    board_.note_missed(begin, end);
+    if (!pace_.is_worth_waking_after(plan_.missed)) return;
     if (observers() != 0) {
       note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
     }

@@ -2,150 +2,81 @@
 // src/region/anticipation.cpp -- the bodies of anticipation.hpp (layer: region)
 #include "anticipation.hpp"
 
+#include <chrono>
+
+#include <lockstep/detail/platform/system.hpp>
+#include "../observe/hooks.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy policy,
-                                                  wait_history& history) {
+LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy policy) {
+  using rung = wait_engine::rung;
   observed_wait seen(what);
-  start_ = now_ = monotonic_nanoseconds();
-  const bool is_resumed = resumes_at_ != 0;
-  if (is_resumed) {
-    start_ = resumes_at_;
-    resumes_at_ = 0;
-    catch_up();
+  const auto climb = [&](rung first, rung last) {
+    return wait_engine::climb(what, policy, pace_.regions, deadline::never(),
+                              wait_engine::shared_yield_time, first, last, seen);
+  };
+  const std::uint64_t start = monotonic_nanoseconds();
+  if (pace_.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;
+  pace_.wait_begins(start);
+  now_ = monotonic_nanoseconds();
+  hears();
+  bool is_ready = what.ready(), was_expected = false;
+  rung next = rung::yield;
+  while (!is_ready && pace_.expects()) {
+    next = rung::sleep;
+    const member_pace::step step = pace_.next_step(now_);
+    if (step.what == member_pace::step::kind::rest) break;
+    was_expected = step.what == member_pace::step::kind::poll;
+    seen.enter(was_expected ? wait_stage::spin : wait_stage::sleep);
+    is_ready = was_expected ? poll_until(what, step.until) : sleep_until(what, step.until);
+    if (!is_ready) hears();
   }
-  if (is_resumed || history.spinning.asks()) {
-    const bool came = poll_until(what, is_resumed ? row_gap : anticipation::shortest_gap);
-    if (came && !is_resumed) history.spinning.paid();
-    if (came) return;
-    if (!is_resumed) history.spinning.failed();
-  }
-  if (gap_ != 0) known_.came_after(gap_);  // learned only now, when there is time
-  catch_up();
-  if (known_.is_on()) {
-    follow(what, seen);
-  } else if (is_resumed) {  // the loop that it was woken for is over
-    sleep_for_good(what, seen);
-  } else {
-    // It has polled already.
-    if (!what.ready()) {
-      wait_engine::climb(what, policy, history, deadline::never(), wait_engine::shared_yield_time,
-                         wait_engine::rung::yield, wait_engine::rung::sleep, seen);
-    }
+  if (!is_ready) {
+    was_expected = false;
+    climb(next, rung::sleep);
     now_ = monotonic_nanoseconds();
   }
-  if (catch_up()) {  // it was woken only to learn of them
-    gap_ = 0;
-    resumes_at_ = start_;
-  } else {
-    gap_ = now_ - start_;
+  if (LOCKSTEP_UNLIKELY(observers() != 0) && next == rung::sleep) {
+    note_mark(was_expected ? mark_kind::anticipated : mark_kind::missed_wake_up,
+              was_expected ? "anticipated" : "missed wake-up", nullptr, 0);
   }
+  pace_.wait_ends(now_, !hears());
 }
 
-LOCKSTEP_INLINE bool anticipating_wait::catch_up() noexcept {
-  if (!has_missed_some()) return false;
-  const std::uint32_t count = missed_->count();
-  std::uint64_t since = start_;
-  if (count - heard_ > missed_loops::capacity) {
-    heard_ = count - missed_loops::capacity;
-    since = 0;
-  }
-  for (; heard_ != count; ++heard_) {
-    const missed_loops::span loop = missed_->at(heard_);
-    if (since != 0 && loop.begin > since) known_.came_after(loop.begin - since);
-    if (loop.end > since) since = loop.end;
-  }
-  start_ = since;
-  if (now_ < start_) now_ = start_;
-  return true;
-}
-
-LOCKSTEP_INLINE void anticipating_wait::follow(waitable& what, observed_wait& seen) {
-  std::uint64_t polled = now_ - start_;
-  bool has_slept = false;
-  while (known_.is_on()) {
-    if (catch_up()) polled = 0;
-    const std::uint64_t elapsed = now_ - start_;
-    const wait_step step = known_.next_step(elapsed, polled);
-    if (step.what == wait_step::kind::rest) {
-      seen.enter(wait_stage::sleep);
-      if (look_now_and_then(what)) return tell(mark_kind::missed_wake_up, "missed wake-up");
-      if (!has_missed_some()) break;
-      continue;
-    }
-    if (step.what == wait_step::kind::poll) {
-      seen.enter(wait_stage::spin);
-      if (poll_until(what, step.until)) {
-        if (!has_slept) known_.polled_through();
-        return tell(mark_kind::anticipated, "anticipated");
-      }
-      polled += now_ - start_ - elapsed;
-    } else {
-      seen.enter(wait_stage::sleep);
-      has_slept = true;
-      if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
-    }
-  }
-  sleep_for_good(what, seen);
-  tell(mark_kind::missed_wake_up, "missed wake-up");
-}
-
-LOCKSTEP_INLINE void anticipating_wait::sleep_for_good(waitable& what, observed_wait& seen) {
-  seen.enter(wait_stage::sleep);
-  while (!what.ready()) what.sleep(deadline::never());
-  now_ = monotonic_nanoseconds();
-}
-
-LOCKSTEP_INLINE bool anticipating_wait::look_now_and_then(waitable& what) {
-  if (missed_ == nullptr || missed_->count() == 0) return false;  // none was missed
-  for (std::uint64_t until = 2 * (now_ - start_); until <= anticipation::longest_gap; until *= 2) {
-    if (sleep_until(what, until)) return true;
-    if (has_missed_some()) return false;
-  }
-  return false;
+LOCKSTEP_INLINE bool anticipating_wait::hears() noexcept {
+  const std::uint32_t before = heard_;
+  missed_.for_each_since(
+      heard_, [this](std::uint64_t begin, std::uint64_t end) { pace_.missed(begin, end); });
+  return heard_ != before;
 }
 
 LOCKSTEP_INLINE bool anticipating_wait::poll_until(waitable& what, std::uint64_t until) {
-  const bool was_on = known_.is_on();
-  std::uint64_t has_cpu_since = now_;
-  while (now_ - start_ < until) {
-    const bool is_ready = wait_engine::poll(what);
+  for (std::uint64_t yields_at = now_ + time_between_yields; now_ < until;) {
     const std::uint64_t before = now_;
-    now_ = monotonic_nanoseconds();
-    if (is_ready) {
-      had_no_cpu_ = now_ - before > lost_time;
-      return true;
+    bool is_ready = wait_engine::poll(what);
+    if (!is_ready && before >= yields_at) {
+      what.is_separated();
+      yield_thread();
+      is_ready = what.ready();
     }
-    if (now_ - has_cpu_since < time_between_yields) continue;
-    what.is_separated();
-    yield_thread();
-    has_cpu_since = monotonic_nanoseconds();
-    if (has_cpu_since - now_ > long_yield) known_.note_disturbance();
-    had_no_cpu_ = has_cpu_since - now_ > lost_time;
-    if (had_no_cpu_ && heard_ != 0) known_.note_shared_cpu();
-    now_ = has_cpu_since;
-    if (what.ready()) return true;
-    had_no_cpu_ = false;
-    if (known_.is_on() != was_on || has_missed_some()) return false;
+    now_ = monotonic_nanoseconds();
+    if (before >= yields_at) yields_at = now_ + time_between_yields;
+    pace_.looked_after(now_ - before);
+    if (is_ready) return true;
+    if (!pace_.expects() || missed_.count() != heard_) return false;
   }
   return false;
 }
 
 LOCKSTEP_INLINE bool anticipating_wait::sleep_until(waitable& what, std::uint64_t until) {
   const std::uint64_t slack = shorten_timer_slack(short_slack);
-  what.sleep(deadline::after(
-      std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+  what.sleep(deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(until - now_))));
   if (slack != 0) set_timer_slack(slack);
   now_ = monotonic_nanoseconds();
-  const std::uint64_t end = start_ + until;
-  const bool is_late = now_ >= end;
-  if (is_late) known_.woke_late_by(now_ - end);
-  if (!what.ready()) return false;
-  // The region may have come while this thread overslept: count the gap as no longer than expected.
-  if (is_late) now_ = end;
-  return true;
+  return what.ready();
 }
 
 }  // namespace detail

@@ -141,20 +141,17 @@ class region_board {
         lines_(tree_.lines(), policy),
         reports_(tree_.members(), policy),
         shares_(tree_.members()),
-        histories_(tree_.members()),
+        own_(tree_.members()),
         caller_(1),
         missed_(1),
         asleep_(tree_.lines()),
-        separation_(separation),
+        unshared_(separation == nullptr ? tree_.members() : 0, false),
+        separation_(separation == nullptr ? unshared_ : *separation),
         most_age_(most_age),
         anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
-    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-      histories_[rank].value.anticipating.listen_to(missed_[0].value);
-    }
     reset(first_phase);
   }
 
-  bool anticipates() const noexcept { return anticipates_; }
   /// Whether this worker tells others of regions, and collects their reports.
   bool is_leader(std::size_t rank) const noexcept { return tree_.is_leader(rank); }
 
@@ -182,7 +179,9 @@ class region_board {
     tree_.for_each_needed(size, [&](const rank_tree::line& at) { lines_[at.index].wake(); });
   }
   /// The caller has run a loop while the workers slept, and has woken none of them for it.
-  void note_missed(const missed_loops::span& loop) noexcept { missed_[0].value.note(loop); }
+  void note_missed(std::uint64_t begin, std::uint64_t end) noexcept {
+    missed_[0].value.note(begin, end);
+  }
   /// Between regions: announces a loop that does nothing to all members, and claims all its shares here. It wakes the
   /// workers that missed loops, and renews all lines.
   LOCKSTEP_NOINLINE void announce_nothing() {
@@ -208,30 +207,30 @@ class region_board {
   /// of its share. False once closed.
   LOCKSTEP_NOINLINE bool next(std::size_t rank, assignment& out) {
     const std::size_t line = tree_.watched_by(rank);
-    private_state& own = histories_[rank].value;
+    private_state& own = own_[rank].value;
+    member_pace& pace = separation_.pace_of(rank);
+    anticipating_wait anticipating(pace, missed_[0].value, own.heard);
     while (true) {
-      if (own.stacked.must_separate() && separation_ != nullptr)
-        separation_->move_to_free_cpu(rank);
+      if (LOCKSTEP_UNLIKELY(pace.take_had_no_cpu())) {
+        separation_.shares_cpu(rank, monotonic_nanoseconds());
+      }
       const announcement seen = own.seen;
       watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
-                        whereabouts{separation_, rank, 0}, asleep_[line].value, members() == 2);
+                        whereabouts{&separation_, rank, 0}, asleep_[line].value, members() == 2);
       if (anticipates_) {
-        own.anticipating.wait(what, lines_.policy(), own.regions);
+        anticipating.wait(what, lines_.policy());
       } else {
-        wait_engine::wait(what, lines_.policy(), own.regions);
+        wait_engine::wait(what, lines_.policy(), pace.regions);
       }
       if (is_closed()) return false;
       if (what.has_slept) own.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
       read_line(line, out);
       // By the time of the claim the loop may have ended, and a `run` begun.
       const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
-      own.stacked.came(own.anticipating.had_no_cpu());
       own.seen = out.announced;
       // The wait for the first region is not a gap. Nor is a wait in which regions went by unseen.
-      if (seen.is_none() || own.seen.phase() - seen.phase() > 3) own.anticipating.forget_gap();
-      if (!is_needed) continue;
-      own.anticipating.took_part();
-      return true;
+      if (seen.is_none() || own.seen.phase() - seen.phase() > 3) pace.forget_gap();
+      if (is_needed) return true;
     }
   }
 
@@ -262,10 +261,10 @@ class region_board {
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
   LOCKSTEP_NOINLINE void collect(std::size_t rank, announcement of) {
     // In place of a leader that waits elsewhere, another thread may collect here, on a CPU of its own.
-    cpu_separation* const known = rank == 0 ? separation_ : nullptr;
+    cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
     for_each_told(rank, of, [&](std::size_t watcher) {
       reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
-                             never_stops(), histories_[rank].value.reports, deadline::never(),
+                             never_stops(), separation_.pace_of(rank).reports, deadline::never(),
                              whereabouts{known, 0, watcher});
     });
   }
@@ -318,7 +317,7 @@ class region_board {
   cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
   /// When a member last woke up to a region.
   std::uint64_t last_coming(std::size_t rank) const noexcept {
-    return histories_[rank].value.came.load(memory_order_relaxed);  // 8
+    return own_[rank].value.came.load(memory_order_relaxed);  // 8
   }
 
   /// Lets all workers go: next() returns false.
@@ -329,7 +328,9 @@ class region_board {
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of `gap` nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
-    histories_[rank].value.anticipating.expect(gap);
+    for (unsigned i = 0; i < member_pace::fewest; ++i) {
+      separation_.pace_of(rank).came_after(gap);
+    }
   }
 
   bool is_closed() const noexcept {
@@ -350,17 +351,15 @@ class region_board {
     caller_[0].value.announced = none.word();
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       shares_.reset(rank, first_phase);
-      histories_[rank].value.seen = none;
+      own_[rank].value.seen = none;
     }
   }
 
  private:
   /// A member's own.
   struct private_state {
-    announcement seen{};  ///< the last one
-    anticipating_wait anticipating = {};
-    stacked_starts stacked = {};
-    wait_history regions = {}, reports = {};
+    announcement seen{};            ///< the last one
+    std::uint32_t heard = 0;        ///< of missed_
     atomic<std::uint64_t> came{0};  ///< by the clock
   };
 
@@ -446,12 +445,13 @@ class region_board {
   published_words<std::uint64_t, announced_region> lines_;
   published_words<std::uint32_t, cell> reports_;
   share_board shares_;
-  aligned_array<padded<private_state>> histories_;
+  aligned_array<padded<private_state>> own_;
   aligned_array<padded<caller_state>> caller_;
   aligned_array<padded<missed_loops>> missed_;
   /// How many sleep on each line. The mark of a line cannot say this: it stays when a sleep ends by its deadline.
   aligned_array<padded<wait_word>> asleep_;
-  cpu_separation* const separation_;
+  cpu_separation unshared_;  ///< empty, or where the board stands alone
+  cpu_separation& separation_;
   wait_word closed_{0};
   const std::uint64_t most_age_;
   const bool anticipates_;

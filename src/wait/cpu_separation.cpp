@@ -28,14 +28,13 @@ struct cpu_sighting {
   static constexpr std::uint32_t cpu_bits = one_turn - 1;
 
   wait_word word{0};
-  // Only its member uses these.
-  std::uint32_t turn = 0, seen = 0;
-  separation_pace pace;
-  stacked_starts stacked;
+  std::uint32_t turn = 0, seen = 0;  // only its member uses these
 };
 
 LOCKSTEP_INLINE cpu_separation::cpu_separation(std::size_t members, bool moves)
-    : sightings_(members, element_type::of<padded<cpu_sighting>>::value), moves_(moves) {}
+    : sightings_(members, element_type::of<padded<cpu_sighting>>::value),
+      paces_(members, element_type::of<padded<member_pace>>::value),
+      moves_(moves) {}
 
 LOCKSTEP_INLINE bool cpu_separation::may_move_anybody() noexcept {
   const char* const value = obeyed_variable("LOCKSTEP_CPU_SEPARATION");
@@ -53,30 +52,21 @@ LOCKSTEP_INLINE bool cpu_separation::is_separated(std::size_t rank, std::size_t 
   own.word.store(own.turn | here, memory_order_relaxed);                          // 1
   const std::uint32_t theirs = all[other].value.word.load(memory_order_relaxed);  // 2
   const std::uint32_t there = theirs & cpu_sighting::cpu_bits;
-  if (there != here) {
-    own.stacked.came(false);
-    return there != 0;
-  }
   const bool is_news = theirs != own.seen;  // else the other one may have left since
   own.seen = theirs;
-  if (!is_news) return false;
-  own.stacked.came(true);
-  if (own.pace.shared(now)) {
-    move_away(rank);
-  } else if (own.stacked.must_separate()) {
-    move_to_free_cpu(rank);
-  }
-  return false;
+  if (is_news && there == here) shares_cpu(rank, now);
+  if (is_news && there != here) pace_of(rank).separation.has_own_cpu();
+  return there != 0 && there != here;
 }
 
-LOCKSTEP_INLINE void cpu_separation::move_to_free_cpu(std::size_t rank) noexcept {
-  if (moves_ && rank != 0 && !is_machine_full()) move_away(rank);
-}
-
-LOCKSTEP_INLINE void cpu_separation::move_away(std::size_t rank) noexcept {
+LOCKSTEP_INLINE void cpu_separation::shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
+  separation_pace& pace = pace_of(rank).separation;
+  const separation_pace::advice what = pace.shares_cpu(now);
   const int cpu = current_cpu();
-  if (!moves_ || rank == 0 || cpu < 0) return;
+  if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return;
+  if (what == separation_pace::advice::move_if_free && is_machine_full()) return;
   move_off_cpu(static_cast<unsigned>(cpu));
+  pace.moved(now);
   if (observers() != 0) {
     note_mark(mark_kind::separated, "separated",
               "it shared its CPU with the member that it waited for",

@@ -215,6 +215,7 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
     if (is_ready) return true;
   }
 
+  if (last == rung::poll) return false;
   if (first <= rung::yield && !policy.is_spin()) {
     const bool is_separated = adapts && what.is_separated();
     if (policy.is_hybrid() || history.yielding.asks()) {

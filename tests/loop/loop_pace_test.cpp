@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/loop/loop_pace_test.cpp -- PACE-1 to PACE-7, on made-up times, without a thread or a clock
+// tests/loop/loop_pace_test.cpp -- PACE-1 to PACE-6, on made-up times, without a thread or a clock
 #include "loop/loop_pace.hpp"
 
 #include <gtest/gtest.h>
@@ -436,37 +436,21 @@ TEST(loop_pace, who_does_not_learn_runs_nothing_alone_PACE_5) {
   EXPECT_EQ(loops_alone(1), 0);
 }
 
-// --- PACE-6 and PACE-7: loops that sleepers miss ---
+// --- PACE-6: loops that sleepers miss ---
 
-/// Loops that follow each other so closely, and each miss so much: which one wakes the sleepers; 0: none of 10 000.
-int wakes_at(double missed, std::uint64_t apart) {
+TEST(loop_pace, sleepers_are_woken_ever_more_rarely_until_members_come_by_themselves_PACE_6) {
   fresh costs;
-  std::uint64_t now = std::uint64_t{1} << 40;
-  for (int loop = 1; loop <= 10000; ++loop, now += apart) {
-    if (costs.wakes_for(missed, now)) return loop;
-  }
-  return 0;
-}
-
-TEST(loop_pace, loops_in_close_succession_wake_sleepers_when_they_have_missed_a_wake_up_PACE_6) {
-  EXPECT_EQ(wakes_at(5000, 10000), 20);
-  EXPECT_EQ(wakes_at(50000, 40000), 2);
-  EXPECT_EQ(wakes_at(5000, 60000), 20);
-  EXPECT_EQ(wakes_at(5000, 61000), 0) << "who is awake would fall asleep in between";
-  EXPECT_EQ(wakes_at(50, 100), 2000);
-}
-
-TEST(loop_pace, lessons_become_rare_until_members_come_by_themselves_PACE_7) {
-  fresh costs;
-  const auto loops_until_lesson = [&costs] {
+  const auto loops_until_they_are = [&costs] {
     for (int loop = 1;; ++loop) {
-      if (costs.is_worth_a_lesson(10000)) return loop;
+      if (costs.is_worth_waking_after(10000)) return loop;
     }
   };
-  EXPECT_EQ(loops_until_lesson(), 5) << "so many gaps can be told";
-  for (const int loops : {6, 12, 24, 48, 96, 192, 200, 200}) EXPECT_EQ(loops_until_lesson(), loops);
+  EXPECT_EQ(loops_until_they_are(), 5) << "so many gaps can be told";
+  for (const int loops : {6, 12, 24, 48, 96, 192, 200, 200}) {
+    EXPECT_EQ(loops_until_they_are(), loops);
+  }
   for (int i = 0; i < 20; ++i) costs.came_by_themselves();
-  EXPECT_EQ(loops_until_lesson(), 5);
+  EXPECT_EQ(loops_until_they_are(), 5);
 }
 
 // --- by hand ---

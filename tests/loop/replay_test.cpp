@@ -4,10 +4,10 @@
 // A sequence is what a program asked for, whatever became of it: for each loop the time since the one before, its iterations,
 // how long it took serially, and its place. The programs of bench/team, loops between other work, frames and events were
 // recorded on 2 virtual CPUs, some beside two busy processes. A simulated caller and worker live through it: the caller asks
-// loop_pace, the worker anticipation. What that costs in all is compared with the best of the fixed ways: alone, with a worker
+// loop_pace, the worker member_pace. What that costs in all is compared with the best of the fixed ways: alone, with a worker
 // that polls all the time, or with one that polls for a while and is woken.
 #include "loop/loop_pace.hpp"
-#include "region/anticipation.hpp"
+#include "wait/member_pace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,18 +22,16 @@
 namespace {
 
 using lockstep::call_site;
-using lockstep::detail::anticipation;
 using lockstep::detail::loop_pace;
 using lockstep::detail::loop_plan;
+using lockstep::detail::member_pace;
 using lockstep::detail::place_pace;
-using lockstep::detail::wait_step;
 
 // The machine, in nanoseconds.
 constexpr double join = 250, region = 20, look_at_clock = 25;
 constexpr double wake = 28000, call_to_wake = 4000, lesson = 7000;
-constexpr double late = 30000;     // a sleep with an end
-constexpr double row_gap = 30000;  // as in anticipation.hpp
-constexpr double ladder = 82000;   // a worker that anticipates nothing polls and yields for so long
+constexpr double late = 30000;    // a sleep with an end
+constexpr double ladder = 82000;  // a worker that anticipates nothing polls and yields for so long
 constexpr double price_of_cpu = 0.05;  // of time that is polled, in time of the caller
 
 struct loop {
@@ -83,18 +81,16 @@ double best_fixed(const std::vector<loop>& loops) {
 /// A worker that waits for loops, as anticipating_wait does.
 class worker {
  public:
+  explicit worker(double now) { wait_from(now); }
+
   /// Whether it is awake at a time.
   bool is_awake_at(double time) {
     if (time < comes_at_) return false;
     while (at_ < time) {
       hear();
       const double end = next();
-      is_awake_ = polls_;
-      if (polls_) {
-        polled_ += std::min(end, time) - at_;
-        burnt += std::min(end, time) - at_;
-      }
-      if (end > time && !polls_) return false;
+      if (is_awake_) burnt += std::min(end, time) - at_;
+      if (end > time && !is_awake_) return false;
       at_ = std::min(end, time);
     }
     return is_awake_;
@@ -103,20 +99,14 @@ class worker {
   double comes_in(double time) const { return time < comes_at_ ? comes_at_ - time : wake; }
   bool is_coming_at(double time) const { return time < comes_at_; }
   void is_woken(double time) { comes_at_ = time + wake; }
-  void took_part(double begin, double end) {
+  /// It came to a loop, or only learned what it had missed.
+  void came(double begin, double end) {
     sleeps_until_ = 0;
-    hear();
-    known_.came_after(static_cast<std::uint64_t>(std::max(0.0, begin - start_)));
+    const bool heard = hear();
+    pace_.wait_ends(clock(begin), !heard);
     wait_from(end);
-    is_resumed_ = false;
   }
   void missed(double begin, double end) { missed_.push_back({begin, end}); }
-  void is_taught(double now) {
-    sleeps_until_ = 0;
-    hear();
-    wait_from(now);
-    is_resumed_ = true;
-  }
 
   double burnt = 0;
 
@@ -124,70 +114,47 @@ class worker {
   struct span {
     double begin, end;
   };
-  static constexpr double never = 1e300;
+  static constexpr double never = 1e18;
 
+  static std::uint64_t clock(double time) { return static_cast<std::uint64_t>(time); }
   void wait_from(double time) {
     start_ = at_ = std::max(time, comes_at_);
-    polled_ = 0;
     sleeps_until_ = 0;
-    rests_ = 0;
+    pace_.wait_begins(clock(start_));
   }
-  void hear() {
-    if (sleeps_until_ > at_ || missed_.empty()) return;
-    for (const span& each : missed_) {
-      if (each.begin > start_) known_.came_after(static_cast<std::uint64_t>(each.begin - start_));
-      start_ = std::max(start_, each.end);
-    }
+  bool hear() {
+    if (sleeps_until_ > at_ || missed_.empty()) return false;
+    for (const span& each : missed_) pace_.missed(clock(each.begin), clock(each.end));
     missed_.clear();
-    has_heard_ = true;
-    polled_ = 0;
-    rests_ = 0;
-    is_resumed_ = true;
+    return true;
   }
-  /// Until when it does what it does next; polls_ says what.
+  /// Until when it does what it does next; is_awake_ says what.
   double next() {
-    if (sleeps_until_ > at_) return sleep();
-    polls_ = true;
-    const double first = static_cast<double>(anticipation::shortest_gap);
-    const double least = is_resumed_ ? row_gap : first;
-    if (at_ < start_ + least) return start_ + least;
-    if (!known_.is_on()) {
-      if (!is_resumed_ && at_ < start_ + ladder) return start_ + ladder;
-      return sleep_until(never);
-    }
-    const double elapsed = std::max(0.0, at_ - start_);
-    const wait_step step =
-        known_.next_step(static_cast<std::uint64_t>(elapsed), static_cast<std::uint64_t>(polled_));
-    const double until = start_ + static_cast<double>(step.until);
-    if (step.what == wait_step::kind::poll) return std::max(until, at_ + 1);
-    if (step.what == wait_step::kind::sleep) {
-      known_.woke_late_by(static_cast<std::uint64_t>(late));
-      return sleep_until(until + late);
-    }
-    if (!has_heard_) return sleep_until(never);
-    rests_ = rests_ == 0 ? 2 * elapsed : 2 * rests_;
-    return sleep_until(rests_ > 1e9 ? never : start_ + rests_ + late);
+    is_awake_ = sleeps_until_ <= at_;
+    if (!is_awake_) return sleeps_until_;
+    const double first = static_cast<double>(member_pace::shortest_gap);
+    if (at_ < start_ + first) return start_ + first;
+    if (!pace_.expects()) return at_ < start_ + ladder ? start_ + ladder : sleep_until(never);
+    const member_pace::step step = pace_.next_step(clock(at_));
+    const double until = static_cast<double>(step.until);
+    if (step.what == member_pace::step::kind::poll) return std::max(until, at_ + 1);
+    return sleep_until(step.what == member_pace::step::kind::sleep ? until + late : never);
   }
   double sleep_until(double time) {
-    sleeps_until_ = time;
-    return sleep();
-  }
-  double sleep() {
-    polls_ = false;
-    return sleeps_until_;
+    is_awake_ = false;
+    return sleeps_until_ = time;
   }
 
-  anticipation known_;
+  member_pace pace_;
   std::vector<span> missed_;
-  double start_ = 0, at_ = 0, polled_ = 0, sleeps_until_ = 0, rests_ = 0;
-  double comes_at_ = 0;
-  bool polls_ = true, is_awake_ = true, is_resumed_ = false, has_heard_ = false;
+  double start_ = 0, at_ = 0, sleeps_until_ = 0, comes_at_ = 0;
+  bool is_awake_ = true;
 };
 
 class replay {
  public:
   double run(const std::vector<loop>& loops) {
-    double now = 0, cost = 0;
+    double now = beginning, cost = 0;
     for (const loop& each : loops) {
       now += each.gap;
       const double time = run(each, now);
@@ -199,6 +166,7 @@ class replay {
 
  private:
   static constexpr std::uint32_t team = 1;
+  static constexpr double beginning = 1e9;
 
   double run(const loop& of, double now) {
     place_pace& place = places_[of.place];
@@ -207,11 +175,6 @@ class replay {
     const lockstep::detail::loop_request request = {of.iterations, &place, 0,
                                                     true,          false,  call_site::none()};
     loop_plan plan = pace_.plan(request, is_asleep);
-    const double missed = plan.missed;
-    if (missed > 0 && pace_.wakes_for(missed, static_cast<std::uint64_t>(now))) {
-      plan = pace_.plan(request, false);
-      plan.is_timed = true;
-    }
     bool is_woken = is_asleep && plan.shares > 1 && plan.wakes;
     const bool tells = plan.missed > loop_pace::least_worth_telling;
     if (plan.shares > 1 && (!plan.wakes || plan.is_probe)) {  // as soon as the rest is worth it
@@ -241,12 +204,12 @@ class replay {
       if (plan.shares > 1 && !is_woken && plan.parts == 1) pace_.learn_join(join);
     }
     if (plan.shares > 1) {
-      other_.took_part(now, now + time);
+      other_.came(now, now + time);
     } else if (tells) {
       other_.missed(now, now + time);
-      if (pace_.is_worth_a_lesson(plan.missed)) {
+      if (pace_.is_worth_waking_after(plan.missed)) {
         time += lesson;
-        other_.is_taught(now + time);
+        other_.came(now + time, now + time);
       }
     }
     return time;
@@ -254,7 +217,7 @@ class replay {
 
   loop_pace pace_{{2, 2, false, true}};
   place_pace places_[64];
-  worker other_;
+  worker other_{beginning};
 };
 
 const sequence recorded[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 to SEPARATE-6, on the scripted system; of boards, and of the barrier of a
-// program's own threads
+// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 and SEPARATE-4, on the scripted system; of boards, and of the barrier of a
+// program's own threads. When to move: member_pace_test.cpp
 #include "wait/cpu_separation.hpp"
 #include <lockstep/ranked_barrier.hpp>
 #include "region/region_board.hpp"
@@ -19,75 +19,9 @@
 namespace {
 
 using lockstep::detail::cpu_separation;
-using lockstep::detail::separation_pace;
-using lockstep::detail::stacked_starts;
 using lockstep::test::scripted_system;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;
-
-/// Waits at these distances that all share their CPU; the times at which it parts.
-std::vector<std::uint64_t> separations(separation_pace& pace, std::uint64_t begin,
-                                       std::uint64_t end, std::uint64_t distance) {
-  std::vector<std::uint64_t> times;
-  for (std::uint64_t now = begin; now < end; now += distance) {
-    if (pace.shared(now)) times.push_back(now);
-  }
-  return times;
-}
-
-TEST(cpu_separation, members_that_switch_all_the_time_part_after_a_millisecond_SEPARATE_2) {
-  separation_pace pace;
-  const std::vector<std::uint64_t> times = separations(pace, 5000 * ms, 5003 * ms, 3 * us);
-  ASSERT_FALSE(times.empty());
-  EXPECT_GE(times.front(), 5001 * ms);
-  EXPECT_LE(times.front(), 5001 * ms + 3 * us);
-}
-
-TEST(cpu_separation, members_that_work_between_their_waits_stay_SEPARATE_2) {
-  separation_pace pace;
-  EXPECT_TRUE(separations(pace, 5000 * ms, 9000 * ms, 50 * us).empty());
-}
-
-TEST(cpu_separation, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_SEPARATE_3) {
-  separation_pace pace;
-  const std::vector<std::uint64_t> times = separations(pace, 0, 4000 * ms, 3 * us);
-  ASSERT_GE(times.size(), 8u);
-  EXPECT_LE(times.size(), 80u);
-  for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], ms) << i;
-  EXPECT_GE(times.back() - times[times.size() - 2], separation_pace::most_rest);
-  const std::vector<std::uint64_t> later = separations(pace, 9000 * ms, 9004 * ms, 3 * us);
-  ASSERT_GE(later.size(), 2u);
-  EXPECT_LE(later[1] - later[0], 3 * ms);
-}
-
-/// The regions, of so many that find the worker without a CPU, after which it parts.
-std::vector<int> separations(stacked_starts& regions, int count) {
-  std::vector<int> numbers;
-  for (int i = 1; i <= count; ++i) {
-    regions.came(true);
-    if (regions.must_separate()) numbers.push_back(i);
-  }
-  return numbers;
-}
-
-TEST(cpu_separation,
-     a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_SEPARATE_5) {
-  stacked_starts regions;
-  EXPECT_FALSE(regions.must_separate());
-  EXPECT_EQ(separations(regions, 800), (std::vector<int>{4, 12, 28, 60, 124, 252, 508, 764}));
-}
-
-TEST(cpu_separation,
-     regions_that_find_the_worker_running_make_the_next_move_early_again_SEPARATE_5) {
-  stacked_starts regions;
-  separations(regions, 60);
-  for (int i = 0; i < 200; ++i) regions.came(false);
-  EXPECT_EQ(separations(regions, 10), std::vector<int>{4});
-  for (int i = 0; i < 200; ++i) {
-    regions.came(i % 4 != 0);
-    EXPECT_FALSE(regions.must_separate()) << "three in a row";
-  }
-}
 
 /// Two members of a board that wait for each other in turns.
 class cpu_separation_test : public testing::Test {
@@ -130,57 +64,50 @@ TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPA
   EXPECT_TRUE(left().empty());
 }
 
-TEST_F(cpu_separation_test, a_worker_leaves_when_it_is_told_and_may_SEPARATE_1_SEPARATE_5) {
-  scripted_system::instance().cpu = 7;
-  cpu_separation fixed(2, false), board(2, true);
-  fixed.move_away(1);
-  board.move_away(0);
-  EXPECT_TRUE(left().empty());
-  board.move_away(1);
-  EXPECT_EQ(left(), std::vector<unsigned>{7});
-}
-
-TEST_F(cpu_separation_test, a_worker_leaves_for_a_free_cpu_only_SEPARATE_5) {
-  scripted_system& system = scripted_system::instance();
-  system.cpu = 7;
-  cpu_separation board(2, true);
-  system.is_full = true;
-  board.move_to_free_cpu(1);
-  EXPECT_TRUE(left().empty());
-  system.is_full = false;
-  board.move_to_free_cpu(1);
-  EXPECT_EQ(left(), std::vector<unsigned>{7});
-}
-
 /// Waits with 50 ms of work between them, on one CPU: after how many the worker leaves it; 0: never.
-int waits_before_leaving(cpu_separation& board, int most) {
+int waits_before_leaving(cpu_separation& board, int most, std::size_t rank = 1) {
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
   system.left.clear();
   for (int i = 1; i <= most; ++i) {
     system.now += 50 * ms;
-    board.is_separated(0, 1, system.now);
-    board.is_separated(1, 0, system.now);
+    board.is_separated(1 - rank, rank, system.now);
+    board.is_separated(rank, 1 - rank, system.now);
     if (!system.left.empty()) return i;
   }
   return 0;
 }
 
-TEST_F(cpu_separation_test, members_that_work_for_long_part_after_four_waits_SEPARATE_6) {
-  cpu_separation board(2, true);
+TEST_F(cpu_separation_test, members_that_work_for_long_part_after_four_waits_SEPARATE_5) {
+  cpu_separation board(2, true), fixed(2, false);
   EXPECT_EQ(waits_before_leaving(board, 100), 4);
   EXPECT_EQ(left(), std::vector<unsigned>{7});
-  EXPECT_EQ(waits_before_leaving(board, 100), 8) << "the first move was in vain";
+  EXPECT_EQ(waits_before_leaving(fixed, 100), 0);
 }
 
-TEST_F(cpu_separation_test, where_no_cpu_is_free_they_stay_and_look_ever_more_rarely_SEPARATE_6) {
+TEST_F(cpu_separation_test, where_no_cpu_is_free_they_stay_until_one_is_SEPARATE_5) {
   cpu_separation board(2, true);
   scripted_system::instance().is_full = true;
   EXPECT_EQ(waits_before_leaving(board, 600), 0);
   scripted_system::instance().is_full = false;
-  const int waits = waits_before_leaving(board, 600);
-  EXPECT_GT(waits, 100);
-  EXPECT_LE(waits, 256);
+  EXPECT_LE(waits_before_leaving(board, 600), 4) << "a move that was not made puts off none";
+}
+
+TEST_F(cpu_separation_test, regions_and_waits_that_found_it_on_a_shared_cpu_count_together) {
+  cpu_separation board(2, true);
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  for (int i = 0; i < 2; ++i) {
+    board.shares_cpu(1, system.now += 50 * ms);
+    board.is_separated(0, 1, system.now);
+    system.cpu = 3;  // where the worker polls; what the caller noted last time is no news
+    board.is_separated(0, 1, system.now);
+    system.cpu = 7;
+    board.is_separated(0, 1, system.now);
+    EXPECT_TRUE(left().empty());
+    board.is_separated(1, 0, system.now += 50 * ms);
+  }
+  EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
 TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// src/wait/member_pace.hpp -- what a member of a team learns of its waits (layer: wait)
+//
+// Pure: observations in, decisions out, no clock, no thread. Times are nanoseconds of one clock. What is learned of
+// loops lies beside it: place_pace.hpp, a line for each place; loop_pace.hpp, a line for each team.
+//
+//   observes                                       decides                                asked by
+//   gaps between regions, missed loops, how late   when a worker polls for its next       anticipation.hpp
+//   sleeps end, time without a CPU                 region, and until when it sleeps
+//   stages that ended a wait or failed to          which stages a wait tries              wait_engine.hpp
+//   waits and regions that found it on the CPU     when it moves to another CPU           cpu_separation.hpp
+//   of the member that it waits for
+//
+// When the next region is due
+//   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin after
+//          the longest. The worker polls in a window, and sleeps between windows. After the last window it sleeps until
+//          it is woken. Two gaps that alternate have a window each. One hiccup of the caller must not spoil the next
+//          sixteen waits. So among eight gaps or more, a gap that stands alone has no window. In a window, an eighth of
+//          the gaps is ignored at the upper end, and counts little at the lower end.
+//   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
+//          longest_poll().
+//   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is when misses
+//          exceed hits by `most_doubt`, until hits have made up for them; at once where a thread lost a time slice while
+//          it polled.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where
+//          the worker polled through a gap. Otherwise a long lead would prevent the sleeps that show it is too long.
+//   GAP-5  The end of a missed loop begins the next gap: a worker that comes too late for one is there for the next.
+// Gaps below `shortest_gap` are not counted: every worker polls that long, and one step of a program may consist of
+// many short gaps and a long one. Gaps above 4 s count as 4 s. No window opens later than `longest_gap`.
+//
+// When to leave a CPU
+//   SEPARATE-2  After 64 waits on the CPU of the awaited member within 1 to 2 ms: then switches take most of the time.
+//               Members that work for long between their waits gain nothing where no CPU is free: on the other CPU
+//               they would get only a share of the time.
+//   SEPARATE-3  It asks whether a CPU is free once in 1 ms at most, and a no puts off nothing. It rests for 1 ms after a
+//               move. A move within four rests after the one before was in vain: that doubles the rest, up to 64 ms.
+//   SEPARATE-5  After four observations in a row at any distance in time, if a CPU may be free. Elsewhere the member
+//               would wait for the end of a stranger's time slice, 4 ms, while the other one's CPU runs it at once. A
+//               worker that polls when its region is due, and did not run when it came, shares its CPU with the caller,
+//               which slept before. On an idle machine of two CPUs, Linux 6.18 begins most threads on the CPU of their
+//               maker and leaves them there for 4 to 20 ms: short regions took 6 us instead of 0.2, and loops twice
+//               their time.
+#ifndef LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP
+#define LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP
+
+#include <algorithm>
+#include <cstdint>
+
+#include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/wait/wait_history.hpp>
+#include "../base/numbers.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// When a thread leaves a CPU that it shares: SEPARATE-2 to SEPARATE-5.
+class separation_pace {
+ public:
+  enum class advice : unsigned char { stay, move, move_if_free };
+  static constexpr unsigned enough_waits = 64, enough_in_a_row = 4;
+  static constexpr std::uint64_t least_rest = 1000000, most_rest = 64 * least_rest;
+
+  /// It was found on the CPU of the member that it waits for.
+  advice shares_cpu(std::uint64_t now) noexcept {
+    if (now - first_ > 2 * least_rest) {
+      first_ = now;
+      waits_ = 0;
+    }
+    ++in_a_row_;
+    const bool often = ++waits_ >= enough_waits && now - first_ >= least_rest;
+    if ((!often && in_a_row_ < enough_in_a_row) || now < rests_until_) return advice::stay;
+    rests_until_ = now + least_rest;
+    waits_ = in_a_row_ = 0;
+    return often ? advice::move : advice::move_if_free;
+  }
+  /// It was found on another one.
+  void has_own_cpu() noexcept { in_a_row_ = 0; }
+  void moved(std::uint64_t now) noexcept {
+    const bool was_in_vain = moved_at_ != 0 && now - moved_at_ < 4 * rest_;
+    rest_ = was_in_vain ? lesser(2 * rest_, most_rest) : least_rest;
+    moved_at_ = now;
+    rests_until_ = now + rest_;
+  }
+
+ private:
+  unsigned waits_ = 0, in_a_row_ = 0;
+  std::uint64_t first_ = 0, moved_at_ = 0, rests_until_ = 0, rest_ = least_rest;
+};
+
+class member_pace {
+ public:
+  struct step {
+    enum class kind : unsigned char { poll, sleep, rest };  // rest: sleep until it comes
+
+    kind what;
+    std::uint64_t until;  ///< no meaning for rest
+  };
+
+  static constexpr std::uint64_t shortest_gap = 2000;
+  static constexpr std::uint64_t longest_gap = 1000000000;
+  /// The worker polls through a shorter sleep: sleeping costs 20 us of CPU time and wakes up 25 us late. Loops of 20 us
+  /// after pauses of 50 us take 1.76 CPUs with 15 us, 1.98 with 50, and the same time.
+  static constexpr std::uint64_t shortest_sleep = 15000;
+  static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
+  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
+
+  wait_history regions, reports;  ///< its waits for regions, and for the reports of others
+  separation_pace separation;
+
+  /// GAP-2.
+  static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
+    return lesser<std::uint64_t>(160000 + elapsed / 4, 4000000);
+  }
+
+  void wait_begins(std::uint64_t now) noexcept {
+    if (gap_ != 0) came_after(gap_);  // learned only now, when there is time
+    start_ = at_ = now;
+    gap_ = polled_ = 0;
+    has_slept_ = false;
+    doing_ = {step::kind::rest, 0};
+  }
+  /// Whether it is worth asking next_step().
+  bool expects() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
+  /// What to do next in a wait that has lasted until now.
+  step next_step(std::uint64_t now) noexcept {
+    account(now);
+    doing_ = step_after(now > start_ ? now - start_ : 0, polled_);
+    doing_.until += start_;
+    had_no_cpu_ = false;
+    has_slept_ |= doing_.what != step::kind::poll;
+    return doing_;
+  }
+  /// The member slept through a loop. GAP-5.
+  void missed(std::uint64_t begin, std::uint64_t end) noexcept {
+    if (begin > start_) came_after(begin - start_);
+    start_ = larger(start_, end);
+    polled_ = 0;
+  }
+  /// Between two looks of a poll that much time went by. Was its CPU with another thread?
+  void looked_after(std::uint64_t time) noexcept {
+    had_no_cpu_ = time > lost_time;
+    if (time > long_yield) doubt_ = 2 * most_doubt;
+  }
+  /// The region came. `is_gap`: the member waited for nothing else.
+  void wait_ends(std::uint64_t now, bool is_gap) noexcept {
+    account(now);
+    // It may have come while this thread overslept: then the gap counts as no longer than expected.
+    if (doing_.what == step::kind::sleep) now = lesser(now, doing_.until);
+    if (doing_.what == step::kind::poll && !had_no_cpu_) separation.has_own_cpu();
+    if (!has_slept_) lead_ -= (lead_ - least_lead) / 64;
+    gap_ = is_gap && now > start_ ? now - start_ : 0;
+  }
+  /// The wait that just ended was not a gap between two regions.
+  void forget_gap() noexcept { gap_ = 0; }
+  /// Whether the region came while the member polled, and had no CPU. Says so once.
+  bool take_had_no_cpu() noexcept {
+    const bool result = had_no_cpu_;
+    had_no_cpu_ = false;
+    return result;
+  }
+
+  /// A region came after `gap`.
+  void came_after(std::uint64_t gap) noexcept {
+    if (gap < shortest_gap) return;
+    if (count_ >= fewest) judge(would_be_there(gap));
+    remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
+  }
+  /// For a wait that has lasted for `elapsed`, `polled` of it in polls. Times since the wait began.
+  LOCKSTEP_NOINLINE step step_after(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
+    for (unsigned first = 0, end = 0; first < count_; first = end) {
+      end = end_of_window(first);
+      if (count_ >= most_for_one && end - first == 1) continue;
+      const window at = window_of(first, end);
+      if (elapsed >= at.closes) continue;
+      if (at.opens > longest_gap) break;
+      if (elapsed + shortest_sleep < at.opens) return {step::kind::sleep, at.opens};
+      const std::uint64_t most = longest_poll(elapsed);
+      if (polled + least_poll > most) break;
+      return {step::kind::poll, lesser(elapsed + (most - polled), at.closes)};
+    }
+    return {step::kind::rest, 0};
+  }
+  std::uint64_t lead() const noexcept { return lead_; }
+
+ private:
+  static constexpr std::uint32_t most_counted = 4000000000u;
+  static constexpr std::uint64_t least_poll = 5000, lost_time = 10000;
+  static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.cpp
+  static constexpr unsigned most_for_one = 8;           // GAP-1
+
+  struct window {
+    std::uint64_t opens, closes;
+  };
+
+  /// The first of sorted_ that is too far from the one before to share its window.
+  unsigned end_of_window(unsigned first) const noexcept {
+    unsigned end = first + 1;
+    while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
+    return end;
+  }
+  /// The margin on both sides is a quarter of the range: for gaps that were not among the last ones.
+  window window_of(unsigned first, unsigned end) const noexcept {
+    const unsigned ignored = (end - first) / most_for_one;
+    const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
+    const std::uint64_t least = larger<std::uint64_t>(sorted_[first], usual - usual / 8);
+    const std::uint64_t early = (most - least) / 4 + lead_;
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+  }
+
+  /// Whether a worker that follows its steps polls after `gap`.
+  bool would_be_there(std::uint64_t gap) const noexcept {
+    std::uint64_t elapsed = 0, polled = 0;
+    while (true) {
+      const step next = step_after(elapsed, polled);
+      if (next.what == step::kind::rest) return false;
+      if (gap < next.until) return next.what == step::kind::poll;
+      if (next.what == step::kind::poll) polled += next.until - elapsed;
+      elapsed = next.until;
+    }
+  }
+  void judge(bool was_right) noexcept {
+    if (!was_right) {
+      if (doubt_ < 2 * most_doubt) ++doubt_;
+    } else if (doubt_ > 0) {
+      --doubt_;
+    }
+  }
+  /// What the last step has taken until now. GAP-4.
+  void account(std::uint64_t now) noexcept {
+    if (doing_.what == step::kind::poll && now > start_) polled_ += now - larger(at_, start_);
+    if (doing_.what == step::kind::sleep && now >= doing_.until) {
+      const std::uint64_t late = lesser(now - doing_.until, most_lead);
+      lead_ = late > lead_ ? lead_ + (late - lead_) / 2 : lead_ - (lead_ - late) / 64;
+      lead_ = larger(lead_, least_lead);
+    }
+    at_ = now;
+  }
+
+  LOCKSTEP_NOINLINE void remember(std::uint32_t gap) noexcept {
+    gaps_[next_] = gap;
+    next_ = (next_ + 1) % memory;
+    if (count_ < memory) ++count_;
+    std::copy(gaps_, gaps_ + count_, sorted_);
+    std::sort(sorted_, sorted_ + count_);
+  }
+
+  std::uint32_t gaps_[memory] = {};    // in the order in which they came; next_ is the oldest
+  std::uint32_t sorted_[memory] = {};  // the same in ascending order
+  unsigned next_ = 0, count_ = 0, doubt_ = 0;
+  std::uint64_t lead_ = first_lead;
+  std::uint64_t gap_ = 0;                          ///< the last one, if it is not learned yet
+  std::uint64_t start_ = 0, at_ = 0, polled_ = 0;  ///< of this wait
+  step doing_ = {step::kind::rest, 0};
+  bool has_slept_ = false, had_no_cpu_ = false;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// tests/wait/member_pace_test.cpp -- GAP-1 to GAP-5 on gaps of all kinds, SEPARATE-2 to SEPARATE-5, without a thread
+#include "wait/member_pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace {
+
+using lockstep::detail::member_pace;
+using lockstep::detail::separation_pace;
+using step = member_pace::step;
+
+constexpr std::uint64_t us = 1000, ms = 1000000;
+
+/// What waits of a worker that follows its steps cost, and how many it was awake at the end of.
+struct outcome {
+  unsigned waits = 0, awake = 0;
+  std::uint64_t gaps = 0, polled = 0;
+
+  double share_awake() const { return static_cast<double>(awake) / waits; }
+  double share_polled() const { return static_cast<double>(polled) / static_cast<double>(gaps); }
+};
+
+/// Whether it polls after `gap`, and how long it has polled until then.
+struct one_wait {
+  bool is_awake;
+  std::uint64_t polled;
+};
+one_wait wait_for(const member_pace& known, std::uint64_t gap) {
+  std::uint64_t elapsed = 0, polled = 0;
+  while (known.expects()) {
+    const step next = known.step_after(elapsed, polled);
+    if (next.what == step::kind::rest) break;
+    EXPECT_GT(next.until, elapsed) << "each step takes time";
+    const std::uint64_t end = gap < next.until ? gap : next.until;
+    if (next.what == step::kind::poll) polled += end - elapsed;
+    if (gap < next.until) return {next.what == step::kind::poll, polled};
+    elapsed = next.until;
+  }
+  return {false, polled};
+}
+
+outcome follow(member_pace& known, unsigned waits, const std::function<std::uint64_t()>& next_gap) {
+  outcome sum;
+  for (; sum.waits < waits; ++sum.waits) {
+    const std::uint64_t gap = next_gap();
+    const one_wait one = wait_for(known, gap);
+    EXPECT_LE(one.polled, member_pace::longest_poll(gap)) << "GAP-2, gap " << gap;
+    sum.awake += one.is_awake ? 1 : 0;
+    sum.polled += one.polled;
+    sum.gaps += gap;
+    known.came_after(gap);
+  }
+  return sum;
+}
+
+std::function<std::uint64_t()> between(std::uint64_t least, std::uint64_t most) {
+  return [=, engine = std::mt19937_64(20261122)]() mutable {
+    return least + engine() % (most - least + 1);
+  };
+}
+
+TEST(member_pace, without_experience_it_is_off) {
+  member_pace known;
+  EXPECT_FALSE(known.expects());
+  EXPECT_EQ(known.step_after(0, 0).what, step::kind::rest);
+  for (unsigned i = 0; i < member_pace::fewest; ++i) known.came_after(ms);
+  EXPECT_TRUE(known.expects());
+}
+
+TEST(member_pace, regular_gaps_are_met_awake_and_mostly_slept_through_GAP_1) {
+  for (const std::uint64_t gap : {5 * us, 50 * us, 200 * us, ms, 3 * ms, 16 * ms, 100 * ms}) {
+    member_pace known;
+    follow(known, 8, [=] { return gap; });
+    const outcome after = follow(known, 100, [=] { return gap; });
+    EXPECT_EQ(after.awake, after.waits) << gap;
+    if (gap >= ms) {
+      EXPECT_LT(after.share_polled(), 0.1) << gap;
+    }
+  }
+}
+
+TEST(member_pace, gaps_that_vary_by_a_tenth_are_met_awake_GAP_1) {
+  for (const std::uint64_t gap : {50 * us, 200 * us, ms, 3 * ms, 10 * ms}) {
+    member_pace known;
+    const auto next = between(gap - gap / 10, gap + gap / 10);
+    follow(known, 16, next);
+    const outcome after = follow(known, 1000, next);
+    EXPECT_GT(after.share_awake(), 0.9) << gap;
+    if (gap >= ms) {
+      EXPECT_LT(after.share_polled(), 0.3) << gap;
+    }
+  }
+}
+
+TEST(member_pace, two_gaps_in_turns_have_a_window_each_GAP_1) {
+  member_pace known;
+  bool is_long = false;
+  const auto next = [&] {
+    is_long = !is_long;
+    return is_long ? 5 * ms : 300 * us;
+  };
+  follow(known, 8, next);
+  const outcome after = follow(known, 100, next);
+  EXPECT_EQ(after.awake, after.waits);
+  EXPECT_LT(after.share_polled(), 0.3);
+}
+
+TEST(member_pace, short_gaps_do_not_hide_the_long_ones_between_them) {
+  member_pace known;
+  unsigned turn = 0;
+  const auto next = [&] { return ++turn % 50 == 0 ? 3 * ms : 300; };
+  follow(known, 500, next);
+  turn = 0;
+  unsigned awake = 0;
+  for (unsigned i = 0; i < 500; ++i) {
+    const std::uint64_t gap = next();
+    if (gap > ms && wait_for(known, gap).is_awake) ++awake;
+    known.came_after(gap);
+  }
+  EXPECT_EQ(awake, 10u);
+}
+
+TEST(member_pace, a_hiccup_now_and_then_spoils_no_other_wait_GAP_1) {
+  for (const std::uint64_t late : {150 * us, 400 * us, 700 * us}) {
+    member_pace known;
+    const auto next = [late, n = 0]() mutable {
+      const int i = n++ % 20;  // the caller keeps its beat: a late region comes before an early one
+      return i == 10 ? ms + late : i == 11 ? ms - late : ms + std::uint64_t(i % 3) * 10 * us;
+    };
+    follow(known, 40, next);
+    const outcome after = follow(known, 1000, next);
+    EXPECT_GE(after.awake, 890) << late;
+    EXPECT_LT(after.share_polled(), 0.3) << late;
+  }
+}
+
+TEST(member_pace, random_gaps_turn_it_off_or_cost_a_quarter_GAP_2_GAP_3) {
+  for (const std::uint64_t most : {ms, 10 * ms, 100 * ms}) {
+    member_pace known;
+    const auto next = between(10 * us, most);
+    follow(known, 32, next);
+    const outcome after = follow(known, 2000, next);
+    EXPECT_LT(after.share_polled(), 0.3) << most;
+  }
+}
+
+TEST(member_pace, bursts_at_random_times_cost_a_bounded_poll_GAP_2) {
+  member_pace known;
+  unsigned turn = 0;
+  auto pause = between(ms, 200 * ms);
+  const auto next = [&] { return ++turn % 10 == 0 ? pause() : 20 * us; };
+  const outcome all = follow(known, 2000, next);
+  EXPECT_LT(all.share_polled(), 0.1);
+}
+
+TEST(member_pace, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_again_GAP_3) {
+  member_pace known;
+  std::uint64_t gap = 200 * us;
+  for (int i = 0; i < 12; ++i) known.came_after(gap += gap / 2);  // each beyond all windows
+  EXPECT_FALSE(known.expects());
+  for (int i = 0; i < 40; ++i) known.came_after(2 * ms);
+  EXPECT_TRUE(known.expects());
+}
+
+TEST(member_pace, a_lost_time_slice_turns_it_off_for_some_waits_GAP_3) {
+  member_pace known;
+  for (int i = 0; i < 20; ++i) known.came_after(ms);
+  known.looked_after(3 * ms);
+  EXPECT_FALSE(known.expects());
+  known.came_after(ms);
+  EXPECT_FALSE(known.expects());
+  for (int i = 0; i < 10; ++i) known.came_after(ms);
+  EXPECT_TRUE(known.expects());
+}
+
+TEST(member_pace, after_the_last_region_it_polls_for_4_ms_at_most_GAP_2) {
+  for (const std::uint64_t most : {100 * us, ms, 16 * ms, 500 * ms}) {
+    member_pace known;
+    follow(known, 200, between(most / 2, most));
+    EXPECT_LE(wait_for(known, 3600000 * ms).polled, 4 * ms) << most;
+  }
+}
+
+/// A wait from `now` for what comes after `gap`; sleeps end so much too late. Returns when it is over.
+std::uint64_t wait_through(member_pace& known, std::uint64_t now, std::uint64_t gap,
+                           std::uint64_t late) {
+  const std::uint64_t comes = now + gap;
+  known.wait_begins(now);
+  while (known.expects() && now < comes) {
+    const step next = known.next_step(now);
+    if (next.what == step::kind::rest) break;
+    now = next.what == step::kind::poll ? std::min(comes, next.until) : next.until + late;
+  }
+  now = std::max(now, comes);
+  known.wait_ends(now, true);
+  return now;
+}
+
+TEST(member_pace, the_lead_follows_how_late_wake_ups_are_GAP_4) {
+  member_pace known;
+  std::uint64_t now = 5000 * ms;
+  for (int i = 0; i < 60; ++i) now = wait_through(known, now, 5 * ms, 200 * us);
+  EXPECT_GT(known.lead(), 190 * us);
+  for (int i = 0; i < 800; ++i) now = wait_through(known, now, 5 * ms, 5 * us);
+  EXPECT_EQ(known.lead(), member_pace::least_lead);
+  wait_through(known, now, 5 * ms, 3600000 * ms);  // a clock that jumped
+  EXPECT_LE(known.lead(), member_pace::most_lead);
+  EXPECT_GT(known.lead(), member_pace::least_lead);
+}
+
+TEST(member_pace, who_polls_through_its_gaps_learns_a_shorter_lead_GAP_4) {
+  member_pace known;
+  std::uint64_t now = 5000 * ms;
+  for (int i = 0; i < 1000; ++i) now = wait_through(known, now, 60 * us, 0);
+  EXPECT_LT(known.lead(), member_pace::least_lead + 64);
+}
+
+TEST(member_pace, what_came_while_it_overslept_counts_as_a_gap_no_longer_than_expected_GAP_4) {
+  member_pace known;
+  for (unsigned i = 0; i < member_pace::fewest; ++i) known.came_after(ms);
+  known.wait_begins(5000 * ms);
+  const step next = known.next_step(5000 * ms);
+  ASSERT_EQ(next.what, step::kind::sleep);
+  known.wait_ends(next.until + 3 * ms, true);  // the region came at some time before
+  known.wait_begins(5010 * ms);
+  EXPECT_EQ(known.step_after(3 * ms, 0).what, step::kind::rest) << "nothing is due after 4 ms";
+}
+
+TEST(member_pace, a_missed_loop_begins_the_next_gap_GAP_5) {
+  member_pace known;
+  std::uint64_t now = 5000 * ms;
+  known.wait_begins(now);
+  for (int i = 0; i < 8; ++i) {
+    known.missed(now + ms, now + ms + 20 * us);
+    now += ms + 20 * us;
+  }
+  ASSERT_TRUE(known.expects());
+  const step next = known.next_step(now + 10 * us);
+  EXPECT_EQ(next.what, step::kind::sleep);
+  EXPECT_LT(next.until, now + ms);
+  EXPECT_GT(next.until, now + ms - 200 * us);
+  known.wait_begins(now);
+  known.missed(now + 500 * us, now + 520 * us);  // noted after the look at the clock
+  EXPECT_EQ(known.next_step(now + 100 * us).what, step::kind::sleep);
+}
+
+TEST(member_pace, who_polled_without_a_cpu_when_it_came_says_so_once_SEPARATE_5) {
+  member_pace known;
+  for (int i = 0; i < 8; ++i) known.came_after(60 * us);
+  const auto came_after = [&known](std::uint64_t last_look) {
+    known.wait_begins(5000 * ms);
+    EXPECT_EQ(known.next_step(5000 * ms + 3 * us).what, step::kind::poll);
+    known.looked_after(last_look);
+    known.wait_ends(5000 * ms + 60 * us, true);
+  };
+  came_after(1 * us);
+  EXPECT_FALSE(known.take_had_no_cpu());
+  came_after(50 * us);
+  EXPECT_TRUE(known.take_had_no_cpu());
+  EXPECT_FALSE(known.take_had_no_cpu());
+}
+
+TEST(member_pace, gaps_of_any_length_are_taken) {
+  member_pace known;
+  for (const std::uint64_t gap : {std::uint64_t{0}, ~std::uint64_t{0}, 5000 * ms, 1 * us}) {
+    for (unsigned i = 0; i < member_pace::memory; ++i) {
+      known.came_after(gap);
+      wait_for(known, gap);
+    }
+  }
+  EXPECT_EQ(known.step_after(0, 0).what, step::kind::rest) << "nobody waits for what takes so long";
+}
+
+// --- when to leave a CPU ---
+
+using advice = separation_pace::advice;
+
+/// Observations at these distances that all find it on the other one's CPU; the times at which it moves.
+std::vector<std::uint64_t> moves(separation_pace& pace, std::uint64_t begin, std::uint64_t end,
+                                 std::uint64_t distance, bool is_free) {
+  std::vector<std::uint64_t> times;
+  for (std::uint64_t now = begin; now < end; now += distance) {
+    const advice what = pace.shares_cpu(now);
+    if (what == advice::stay || (what == advice::move_if_free && !is_free)) continue;
+    pace.moved(now);
+    times.push_back(now);
+  }
+  return times;
+}
+
+TEST(separation_pace, members_that_switch_all_the_time_part_after_a_millisecond_SEPARATE_2) {
+  separation_pace pace;
+  const std::vector<std::uint64_t> times = moves(pace, 5000 * ms, 5003 * ms, 3 * us, false);
+  ASSERT_FALSE(times.empty());
+  EXPECT_GE(times.front(), 5001 * ms);
+  EXPECT_LE(times.front(), 5001 * ms + 300 * us);
+}
+
+TEST(separation_pace, members_that_work_between_their_waits_stay_where_no_cpu_is_free_SEPARATE_2) {
+  separation_pace pace;
+  EXPECT_TRUE(moves(pace, 5000 * ms, 9000 * ms, 50 * us, false).empty());
+}
+
+TEST(separation_pace, where_a_cpu_is_free_it_moves_after_four_in_a_row_at_any_distance_SEPARATE_5) {
+  for (const std::uint64_t distance : {3 * us, ms, 50 * ms, 5000 * ms}) {
+    separation_pace pace;
+    const auto times = moves(pace, 5000 * ms, 5000 * ms + 4 * distance, distance, true);
+    EXPECT_EQ(times, std::vector<std::uint64_t>{5000 * ms + 3 * distance});
+    for (int i = 0; i < 200; ++i) {
+      if (i % 4 == 0) {
+        pace.has_own_cpu();
+      } else {
+        EXPECT_EQ(pace.shares_cpu(5000 * ms + 200 * distance), advice::stay) << "three in a row";
+      }
+    }
+  }
+}
+
+TEST(separation_pace, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_SEPARATE_3) {
+  for (const bool is_free : {false, true}) {
+    separation_pace pace;
+    const auto times = moves(pace, 1000 * ms, 5000 * ms, 3 * us, is_free);
+    ASSERT_GE(times.size(), 8u);
+    EXPECT_LE(times.size(), 80u);
+    for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], ms) << i;
+    EXPECT_GE(times.back() - times[times.size() - 2], separation_pace::most_rest);
+    const auto later = moves(pace, 9000 * ms, 9008 * ms, 3 * us, is_free);
+    ASSERT_GE(later.size(), 2u);
+    EXPECT_LE(later[1] - later[0], 3 * ms);
+  }
+}
+
+TEST(separation_pace,
+     questions_come_once_a_millisecond_and_answered_by_no_they_delay_none_SEPARATE_3) {
+  separation_pace pace;
+  int questions = 0;
+  for (std::uint64_t now = 5000 * ms; now < 5100 * ms; now += 20 * us) {
+    questions += pace.shares_cpu(now) != advice::stay ? 1 : 0;
+  }
+  EXPECT_GE(questions, 90);
+  EXPECT_LE(questions, 101);
+}
+
+}  // namespace
