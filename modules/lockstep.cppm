@@ -70,8 +70,6 @@ using lockstep::ledger;
 using lockstep::mailbox;
 
 // lockstep/member.hpp
-using lockstep::fast;
-using lockstep::fast_t;
 using lockstep::member;
 
 // lockstep/mutex.hpp

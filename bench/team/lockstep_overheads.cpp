@@ -80,7 +80,7 @@ void reduction(team& on, const overhead_setup& with, std::size_t times) {
   const std::size_t rounds = with.rounds;
   for (std::size_t i = 0; i < times; ++i) {
     double sum = on.reduce_each(
-        lockstep::fast, 0, with.threads, 0.0,
+        0, with.threads, 0.0,
         [rounds](std::size_t) {
           delay(rounds);
           return 1.0;

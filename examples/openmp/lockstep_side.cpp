@@ -244,16 +244,6 @@ double reduction() {
   return sum;
 }
 
-double reduction_fast() {
-  lockstep::team team(4);
-  const std::vector<double> x = numbers();
-  // [reduction_fast]
-  const double sum = team.reduce_each(
-      lockstep::fast, 0, n, 0.0, [&](std::size_t i) { return x[i]; }, std::plus<double>());
-  // [/reduction_fast]
-  return sum;
-}
-
 double reduction_inside() {
   lockstep::team team(4);
   const std::vector<double> x = numbers();
@@ -450,7 +440,7 @@ double kernel() {
   const std::vector<double> y(n, 2.0);
   // [kernel]
   const double sum = team.reduce_range(
-      lockstep::fast, 0, n, 0.0,
+      0, n, 0.0,
       [&](std::size_t first, std::size_t last) { return dot(last - first, &x[first], &y[first]); },
       std::plus<double>());
   // [/kernel]
@@ -526,7 +516,6 @@ struct own_construct {
   double value;
 };
 constexpr own_construct own[] = {
-    {"reduction_fast", reduction_fast, 499500},
     {"threadprivate_hooks", threadprivate_hooks, 4 * 1000},
     {"first", first_members, 2},
     {"exception", exception, 1},

@@ -58,10 +58,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// First argument of a reduction whose last bits may differ from one team size to another.
-struct fast_t {};
-LOCKSTEP_CONSTANT fast_t fast = {};
-
 class sub_team;
 namespace detail {
 struct member_access;
@@ -324,14 +320,6 @@ class member : detail::misplaced_calls<true> {
     const auto call = [&f](std::size_t, std::size_t) { detail::loops::call_plain(f); };
     return detail::loops::hand_out_singly(at_, 1, detail::body_of(call));
   }
-  template <class Function>
-  bool single(Function&&, nowait_t) {
-    return detail::refuse_single<Function>();
-  }
-  template <class Function>
-  bool single_unless_stopped(Function&&, nowait_t) {
-    return detail::refuse_single<Function>();
-  }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
   void masked(Function&& f) {
@@ -391,29 +379,6 @@ class member : detail::misplaced_calls<true> {
         detail::reductions::by_members{at_}, detail::reductions::values_of<Type>(span, f, op),
         span.length, std::move(init), op, how);
   }
-  /// Not the same for every team size: each member folds its parts, and init and the results are combined by
-  /// rank. Requires op to commute unless the schedule is static_schedule(). Begins without a wait: a member has the
-  /// same parts as in for_range with the same range and static schedule.
-  template <class Type, class First, class Last, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
-                                                    Function&& f, Operation op,
-                                                    schedule how = static_schedule(),
-                                                    call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    at_.come_to("reduce_range", where, span.length);
-    return detail::reductions::reduce_fast<Type, Operation>(
-        at_, detail::reductions::block_values_of<Type>(span, f, op), span.length, init, op, how);
-  }
-  template <class Type, class First, class Last, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
-                                                   Function&& f, Operation op,
-                                                   schedule how = static_schedule(),
-                                                   call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    at_.come_to("reduce_each", where, span.length);
-    return detail::reductions::reduce_fast<Type, Operation>(
-        at_, detail::reductions::values_of<Type>(span, f, op), span.length, init, op, how);
-  }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::scan_each. Waits for all, and begins as
   /// reduce_range does.
@@ -429,11 +394,8 @@ class member : detail::misplaced_calls<true> {
 
   // What is wrong with a call that fits none of the above.
   using misplaced_calls::for_each;
-  using misplaced_calls::for_each_unless_stopped;
   using misplaced_calls::for_ordered;
-  using misplaced_calls::for_ordered_unless_stopped;
   using misplaced_calls::for_range;
-  using misplaced_calls::for_range_unless_stopped;
   using misplaced_calls::reduce_each;
   using misplaced_calls::reduce_range;
   using misplaced_calls::scan_each;

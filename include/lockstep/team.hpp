@@ -222,41 +222,17 @@ class team : detail::misplaced_calls<false> {
         detail::reductions::as_region{host_, where},
         detail::reductions::values_of<Type>(span, f, op), span.length, std::move(init), op, how);
   }
-  /// A little faster; the last bits differ from one team size to another. op must meet the demands of
-  /// member::reduce_range(fast, ...). Runs on all members, unless a grain or only_if says otherwise.
-  template <class Type, class First, class Last, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
-                                                   Function&& f, Operation op,
-                                                   schedule how = static_schedule(),
-                                                   call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce_fast<Type>(detail::reductions::as_region{host_, where},
-                                                 detail::reductions::values_of<Type>(span, f, op),
-                                                 span.length, std::move(init), op, how);
-  }
 
   /// op(init, all f(first, last) over parts of the range, in order): reduce_each for loops that are written or
   /// vectorised by hand, as for_range is. The parts depend on the length alone, so the bits are the same for every team
   /// size and run: those of reduce_each if f folds its part from the left. No part is empty or long: of n indices at
-  /// most the middle one of n / 128, 64 and n / 1024. For longer parts take fast.
+  /// most the middle one of n / 128, 64 and n / 1024. For longer parts: a region of for_range(nowait, ...) and sync_sum().
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::reduce<Type, Operation>(
-        detail::reductions::as_region{host_, where},
-        detail::reductions::block_values_of<Type>(span, f, op), span.length, std::move(init), op,
-        how);
-  }
-  /// The same as reduce_each(fast, ...), for parts as large as those of for_range: for kernels that need length.
-  template <class Type, class First, class Last, class Function, class Operation>
-  detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
-                                                    Function&& f, Operation op,
-                                                    schedule how = static_schedule(),
-                                                    call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce_fast<Type>(
         detail::reductions::as_region{host_, where},
         detail::reductions::block_values_of<Type>(span, f, op), span.length, std::move(init), op,
         how);

@@ -61,10 +61,13 @@ class member_nodes {
   }
 
  protected:
+  /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
+  /// there. False once the region is stopped.
+  bool put_leaves(schedule how);
   void* prepare(owner<kept_values>& keeps, std::size_t count) const {
     if (what_.type == nullptr) return nullptr;
     at_.shared().note_kept_values();
-    return what_.type->prepare(keeps, count);
+    return make_room(*what_.type, keeps, count);
   }
 
   member_state& at_;
@@ -74,9 +77,6 @@ class member_nodes {
   const index_range part_;
 
  private:
-  /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
-  /// there. False once the region is stopped.
-  bool put_leaves(schedule how);
   /// Puts the nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
@@ -127,12 +127,9 @@ inline bool member_nodes::put_leaves(schedule how) {
       leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
       member_nodes& of = self.of;
       tree_walk walk(of.at_, of.what_, of.of_, of.length_);
-      for (std::size_t k = first; k < last; ++k) {
-        const std::size_t leaf = of.part_.first + k;
-        self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
-        if (!self.goes_on) return;
-        walk.put_top(self.room, of.at_.shared().leaves[k]);
-      }
+      const index_range leaves = {of.part_.first + first, of.part_.first + last};
+      self.goes_on =
+          self.goes_on && walk.put_leaves(leaves, self.room, &of.at_.shared().leaves[first]);
     }
   } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
   const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;

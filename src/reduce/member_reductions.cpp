@@ -7,6 +7,40 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// Values on lines of their own. They have the alignment of their type, which C++11's `new` need not respect.
+class kept_array final : public kept_values {
+ public:
+  kept_array(const value_type& type, std::size_t most) : type_(type), memory_(most, type.room) {}
+  ~kept_array() override {
+    while (count_ > 0) type_.destroy(at(--count_));
+  }
+  void* add(void* value) {
+    type_.move(at(count_), value);
+    return at(count_++);
+  }
+
+ private:
+  void* at(std::size_t k) const noexcept {
+    return static_cast<unsigned char*>(memory_.data()) + k * type_.room.size;
+  }
+
+  const value_type& type_;
+  any_aligned_array memory_;
+  std::size_t count_ = 0;
+};
+
+LOCKSTEP_INLINE void* make_room(const value_type& type, owner<kept_values>& keeps,
+                                std::size_t count) {
+  kept_array* const made = new kept_array(type, count);
+  keeps.reset(made);
+  return made;
+}
+LOCKSTEP_INLINE void put_value(void* room, cell& into, void* value) {
+  const void* const address = static_cast<kept_array*>(room)->add(value);
+  std::memcpy(into.bytes, &address, sizeof address);
+}
+
 namespace reductions {
 
 /// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.
@@ -36,66 +70,28 @@ class member_reduction : private member_nodes {
     return outcome::done;
   }
 
-  /// `fast`: each member folds its parts into one value; these are combined by rank.
-  outcome reduce_fast(schedule how, const void* init, void* result) {
-    folded_parts own(at_, what_, of_, length_);
-    loops::hand_out(at_, length_, how, own.body());
-    if (at_.may_stop() || !at_.goes_on()) return outcome::stopped;
-    if (at_.is_alone()) {
-      value_stack sum(what_, of_);
-      sum.push_copy_of(init);
-      if (own.has_value()) what_.combine(of_, sum.top(), own.value());
-      sum.take_top(result);
-      return outcome::done;
-    }
-    const std::uint32_t phase = at_.next_phase();
-    cell mine = {};
-    if (own.has_value()) own.put(prepare(at_.kept[phase & 1u], 1), mine);
-    has_put(at_.rank(), phase, mine) = own.has_value() ? 1 : 0;
-    const fast_sum all = {*this, init, phase};
-    cell values[most_met_by_cells];
-    const meeting how_met = at_.meet(mine, {fast_sum::put, &all}, values);
-    if (how_met == meeting::stopped) return outcome::stopped;
-    if (how_met == meeting::by_value) {
-      take(values[0], result);
-    } else if (what_.type == nullptr) {
-      std::memcpy(result, init, cell::size);
-      for (std::size_t rank = 0; rank < at_.size(); ++rank) {
-        if (has_put(rank, phase, values[rank]) != 0) {
-          what_.combine(of_, result, values[rank].bytes);
-        }
-      }
-    } else {
-      value_stack sum(what_, of_);
-      all.combine({values[0].bytes, sizeof(cell)}, sum);
-      sum.take_top(result);
-    }
-    return outcome::done;
-  }
-
   /// Two passes over the leaves, so f is called twice for each index. The first sums each leaf. The second starts at a
   /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
   outcome scan(const void* init, void* result) {
     if (!at_.goes_on()) return outcome::stopped;
     value_stack values(what_, of_);
     values.push_copy_of(init);
-    const auto pass = [&](std::size_t first, std::size_t last, scan_pass how) {
-      return what_.scan_leaves(of_, run_of(at_, length_, index_range{first, last}), how,
-                               &at_.shared().leaves[0], values.top());
+    const auto pass = [&](index_range leaves, scan_pass how) {
+      return what_.scan_leaves(of_, run_of(at_, length_, leaves), how, &at_.shared().leaves[0],
+                               values.top());
     };
     if (at_.is_alone()) {
-      if (!scan_alone(values.top()) || !at_.goes_on()) return outcome::stopped;
-      values.take_top(result);
-      return outcome::done;
-    }
-    if (!wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
-    const index_range mine = at_.block_of(part_);
-    void* const room = prepare(at_.kept_leaves, length_of(mine));
-    if (!what_.sum_leaves(of_, run_of(at_, length_, mine), room, &at_.shared().leaves[0]) ||
-        !at_.sync() || !pass(0, mine.first, scan_pass::skips) ||
-        !pass(mine.first, mine.last, scan_pass::stores) ||
-        !pass(mine.last, part_.last, scan_pass::skips) || !at_.sync()) {
-      return outcome::stopped;
+      if (!pass(part_, scan_pass::does_all) || !at_.goes_on()) return outcome::stopped;
+    } else {
+      if (!wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
+      const index_range mine = at_.block_of(part_);
+      void* const room = prepare(at_.kept_leaves, length_of(mine));
+      if (!what_.sum_leaves(of_, run_of(at_, length_, mine), room, &at_.shared().leaves[0]) ||
+          !at_.sync() || !pass(index_range{0, mine.first}, scan_pass::skips) ||
+          !pass(mine, scan_pass::stores) ||
+          !pass(index_range{mine.last, part_.last}, scan_pass::skips) || !at_.sync()) {
+        return outcome::stopped;
+      }
     }
     values.take_top(result);
     return outcome::done;
@@ -117,38 +113,6 @@ class member_reduction : private member_nodes {
     self.push_published(values, nodes, 0, self.part_.last);
     values.put_top(room, into);
   }
-  /// The sum of init and the values that members have put in a phase.
-  struct fast_sum {
-    member_reduction& of;
-    const void* init;
-    std::uint32_t phase;
-
-    void combine(cells_of_ranks values, value_stack& sum) const {
-      sum.push_copy_of(init);
-      for (std::size_t rank = 0; rank < of.at_.size(); ++rank) {
-        if (of.has_put(rank, phase, const_cast<cell&>(values[rank])) == 0) continue;
-        sum.push_copy(values[rank]);
-        sum.combine();
-      }
-    }
-    static void put(const void* data, cell& into) {
-      const fast_sum& self = *static_cast<const fast_sum*>(data);
-      void* const room = self.of.prepare(self.of.at_.kept_result, 1);
-      value_stack sum(self.of.what_, self.of.of_);
-      self.combine(self.of.at_.values_of(self.phase), sum);
-      sum.put_top(room, into);
-    }
-  };
-  /// The byte that says whether a member has put a value: the last one of the cell, unless the value fills the cell.
-  unsigned char& has_put(std::size_t rank, std::uint32_t phase, cell& first) const noexcept {
-    static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
-    return what_.fills_cell ? at_.shared().cell_of(rank, phase, 1).bytes[0]
-                            : first.bytes[cell::size - 1];
-  }
-  bool scan_alone(void* value) const {
-    return what_.scan_leaves(of_, run_of(at_, length_, part_), scan_pass::does_all, nullptr, value);
-  }
-
   void take(const cell& from, void* result) const {
     if (what_.type == nullptr) {
       std::memcpy(result, from.bytes, cell::size);
@@ -161,12 +125,6 @@ class member_reduction : private member_nodes {
 LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
                                std::size_t length, schedule how, void* result) {
   return member_reduction(in.at, what, of, length).reduce(how, result);
-}
-
-LOCKSTEP_INLINE outcome reduce_fast(member_state& at, const operations& what, const operands& of,
-                                    std::size_t length, schedule how, const void* init,
-                                    void* result) {
-  return member_reduction(at, what, of, length).reduce_fast(how, init, result);
 }
 
 LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operands& of,

@@ -33,7 +33,7 @@ class value_stack {
     if (what.type != nullptr) make_large();
   }
   ~value_stack() {
-    if (memory_ != nullptr) clear();
+    if (memory_) clear();
   }
   value_stack(const value_stack&) = delete;
   value_stack& operator=(const value_stack&) = delete;
@@ -65,7 +65,7 @@ class value_stack {
     if (what_.type == nullptr) {
       std::memcpy(into.bytes, at(--size_), cell::size);
     } else {
-      what_.type->put(room, into, top());
+      put_value(room, into, top());
       pop();
     }
   }
@@ -105,20 +105,18 @@ class value_stack {
   void* at(std::size_t k) noexcept { return first_ + k * stride_; }
 
   LOCKSTEP_NOINLINE void make_large() {
-    const std::size_t alignment = what_.type->alignment;
-    stride_ = (what_.type->size + alignment - 1) / alignment * alignment;
-    memory_ = ::operator new(stride_ * depth + alignment);
-    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory_);
-    first_ = static_cast<unsigned char*>(memory_) + (alignment - begin % alignment);
+    memory_.reset(new any_aligned_array(depth, what_.type->room));
+    first_ = static_cast<unsigned char*>(memory_->data());
+    stride_ = what_.type->room.size;
   }
   LOCKSTEP_NOINLINE void clear() {
     while (size_ > 0) pop();
-    ::operator delete(memory_);
+    memory_.reset();
   }
 
   std::size_t size_ = 0;
   alignas(cell::size) unsigned char small_[depth * cell::size];
-  void* memory_ = nullptr;
+  owner<any_aligned_array> memory_;
   unsigned char* first_ = small_;
   std::size_t stride_ = cell::size;
 };
@@ -139,26 +137,12 @@ class tree_walk final : public value_stack {
     combine();
     return true;
   }
-  /// Adds the iterations [first, last) to the top, or pushes their value. False once the region is stopped.
-  LOCKSTEP_NOINLINE bool fold(std::size_t first, std::size_t last, bool goes_on) {
-    if (!what_.in_strips) {
-      if (may_stop()) return false;
-      what_.fold(of_, next(), first, last, last - first, 0);
-      push();
-      if (goes_on) combine();
-      return true;
-    }
-    for (std::size_t i = first; i < last; goes_on = true) {
-      if (may_stop()) return false;
-      const std::size_t end =
-          last - i > reduction_tree::strip_length ? i + reduction_tree::strip_length : last;
-      if (goes_on) {
-        what_.fold(of_, top(), i, end, 0, 0);
-      } else {
-        what_.fold(of_, next(), i, end, end - i, 0);
-        push();
-      }
-      i = end;
+
+  /// Puts the values of the leaves into cells. `room` comes from prepare(). False once the region is stopped.
+  bool put_leaves(index_range leaves, void* room, cell* into) {
+    for (std::size_t leaf = leaves.first; leaf < leaves.last; ++leaf, ++into) {
+      if (!push_node(leaf, leaf + 1)) return false;
+      put_top(room, *into);
     }
     return true;
   }
@@ -175,14 +159,33 @@ class tree_walk final : public value_stack {
                  : leaf_size_ <= 64   ? reduction_tree::most_leaves_at_once
                                       : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
 
-  bool push_leaves(std::size_t a, std::size_t b) {
+  /// The iterations of the leaves [a, b).
+  index_range leaf_range(std::size_t a, std::size_t b) const noexcept {
     const std::size_t first = a * leaf_size_;
-    const std::size_t last = length_ - first <= (b - a) * leaf_size_ ? length_ : b * leaf_size_;
-    if (b - a == 1) return fold(first, last, false);
+    return {first, length_ - first <= (b - a) * leaf_size_ ? length_ : b * leaf_size_};
+  }
+  bool push_leaves(std::size_t a, std::size_t b) {
+    const index_range all = leaf_range(a, b);
+    if (b - a == 1) return push_leaf(all);
     if (may_stop()) return false;
-    what_.fold(of_, next(), first, last, leaf_size_, reduction_tree::known_combines(b - a));
+    what_.fold(of_, next(), all.first, all.last, leaf_size_, reduction_tree::known_combines(b - a));
     push();
     return true;
+  }
+  LOCKSTEP_NOINLINE bool push_leaf(index_range all) {
+    if (may_stop()) return false;
+    const std::size_t end = what_.in_strips ? end_of_strip(all) : all.last;
+    what_.fold(of_, next(), all.first, end, end - all.first, 0);
+    push();
+    for (all.first = end; all.first < all.last; all.first = end_of_strip(all)) {
+      if (may_stop()) return false;
+      what_.fold(of_, top(), all.first, end_of_strip(all), 0, 0);
+    }
+    return true;
+  }
+  static std::size_t end_of_strip(index_range of) noexcept {
+    constexpr std::size_t most = reduction_tree::strip_length;
+    return of.last - of.first > most ? of.first + most : of.last;
   }
 
   bool may_stop() const noexcept { return stop_.requested_relaxed(region_); }
@@ -190,34 +193,6 @@ class tree_walk final : public value_stack {
   const stop_source& stop_;
   const std::uint32_t region_;
   const std::size_t length_, leaf_size_, at_once_;
-};
-
-/// The parts of one member or share, folded into one value.
-class folded_parts {
- public:
-  /// At: member_state or loop_share.
-  template <class At>
-  folded_parts(const At& at, const operations& what, const operands& of, std::size_t length)
-      : walk_(at, what, of, length) {}
-
-  /// Folds the parts that it is called with.
-  range_body body() noexcept { return {fold, this}; }
-  /// After the parts. False if there were none, or the region was stopped.
-  bool has_value() const noexcept { return has_value_ && goes_on_; }
-  void* value() noexcept { return walk_.top(); }
-  /// Into a cell; see value_stack.
-  void put(void* room, cell& into) { walk_.put_top(room, into); }
-
- private:
-  static void fold(const void* data, std::size_t first, std::size_t last) {
-    folded_parts& self = *static_cast<folded_parts*>(const_cast<void*>(data));
-    if (!self.goes_on_) return;
-    self.goes_on_ = self.walk_.fold(first, last, self.has_value_);
-    self.has_value_ = true;
-  }
-
-  tree_walk walk_;
-  bool has_value_ = false, goes_on_ = true;
 };
 
 /// The leaves of a scan, for a member or a share of a loop.

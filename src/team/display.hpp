@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
+// src/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and what the environment says (layer: team)
 #ifndef LOCKSTEP_SRC_TEAM_DISPLAY_HPP
 #define LOCKSTEP_SRC_TEAM_DISPLAY_HPP
 
@@ -18,9 +18,9 @@ namespace detail {
 
 /// What a machine grants to a process.
 struct granted_cpus {
-  std::size_t usable;  ///< CPUs at once: the affinity, limited by the quota
-  double quota;        ///< in CPUs; negative: none
-  cpu_topology cpus;   ///< those of the affinity; empty if unknown
+  std::size_t usable;          ///< CPUs at once: the affinity, limited by the quota
+  double quota;                ///< in CPUs; negative: none
+  std::vector<unsigned> cpus;  ///< those of the affinity; empty if unknown
 };
 
 /// Several lines, each with a newline; pure. `made` came from these variables and this machine.

@@ -13,7 +13,7 @@
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
 //                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
 //                          thread keeps so many records, in place of 256K
-//   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
+//   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team
 // LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY belong to watchdog.hpp: they also work in programs without a team. They are only
 // shown here.
 //

@@ -148,16 +148,6 @@ LOCKSTEP_INLINE rank_groups groups_of(const cpu_topology& usable,
   return rank_groups(places);
 }
 
-/// The value from the program, else from the environment, else the default; and which of them it was.
-template <class Value>
-Value chosen(bool is_said, const Value& said, const environment_variable<Value>& variable,
-             decided_by& by) {
-  by = is_said           ? decided_by::program
-       : variable.is_set ? decided_by::environment
-                         : decided_by::nobody;
-  return is_said ? said : variable.value;
-}
-
 /// How many of `usable` CPUs a list has; all for an empty one. Each counts once.
 LOCKSTEP_INLINE std::size_t fewer_of(std::size_t usable, std::vector<unsigned> list) {
   sort_once(list);
@@ -168,17 +158,15 @@ LOCKSTEP_INLINE std::size_t fewer_of(std::size_t usable, std::vector<unsigned> l
 
 LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environment& variables,
                                       std::size_t usable, const cpu_topology& cpus) {
-  using placement::chosen;
   using placement::fewer_of;
   if (options.cpus() != 0 && options.cpus() < usable) usable = options.cpus();
   resolved_team result;
   result.name = options.name();
-  result.bind = chosen(!options.bind().is_unset(), options.bind(), variables.bind, result.bind_by);
+  result.bind = options.bind().is_unset() ? variables.bind.value : options.bind();
   if (result.bind.is_unset()) result.bind = binding::none();
   const std::vector<unsigned>& list = result.bind.list();
   result.left_out = placement::select(cpus, list, false);
-  result.members =
-      chosen(options.members() != 0, options.members(), variables.members, result.members_by);
+  result.members = options.members() != 0 ? options.members() : variables.members.value;
   if (result.members == 0) {  // at most one for each CPU of a list
     result.members = fewer_of(usable, placement::select(cpus, list, true));
     if (result.members > max_participants) result.members = max_participants;
@@ -191,16 +179,15 @@ LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environ
   result.can_run_at_once = result.members < at_once ? result.members : at_once;
   result.is_crowded = result.members > result.can_run_at_once;
 
-  result.policy = chosen(options.has_policy(), options.policy(), variables.policy, result.policy_by)
+  result.policy = (options.has_policy() ? options.policy() : variables.policy.value)
                       .when_crowded(result.is_crowded);
-  result.learns = chosen(options.has_learn(), options.learn(), variables.learn, result.learns_by);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
   const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.anticipates = chosen(options.has_anticipate(), options.anticipate(), variables.anticipate,
-                              result.anticipates_by) &&
-                       can_adapt;
-  result.separates_cpus = chosen(options.has_cpu_separation(), options.cpu_separation(),
-                                 variables.cpu_separation, result.cpu_separation_by) &&
-                          can_adapt && result.cpu_of_rank.empty();
+  result.anticipates =
+      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
+  result.separates_cpus =
+      can_adapt && result.cpu_of_rank.empty() &&
+      (options.has_cpu_separation() ? options.cpu_separation() : variables.cpu_separation.value);
   result.keeps_ledger = options.has_ledger() ? options.ledger() : variables.ledger.value;
   return result;
 }
@@ -212,7 +199,7 @@ LOCKSTEP_INLINE resolved_team resolve(const team_options& options) {
   resolved_team result =
       resolve(options, variables, usable_cpus(), binds ? usable_topology() : cpu_topology());
   // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
-  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
+  if (options.bind().is_unset() && !result.left_out.empty() &&
       is_first_to_print(message::unusable_cpus)) {
     std::string text;
     append_cpu_list(text, result.left_out);

@@ -33,9 +33,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Whether the program or the environment decided.
-enum class decided_by : unsigned char { nobody, environment, program };
-
 /// A team that is ready to be made.
 struct resolved_team {
   std::size_t members = 1;  ///< 1 to 65536
@@ -49,16 +46,10 @@ struct resolved_team {
   std::string name;
   std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
   bool learns = true;               ///< whether loops learn on how many members they pay
-  decided_by learns_by = decided_by::nobody;
-  bool anticipates = false;  ///< whether workers learn when the next region is due
-  decided_by anticipates_by = decided_by::nobody;
+  bool anticipates = false;         ///< whether workers learn when the next region is due
   bool separates_cpus =
       false;  ///< whether workers leave a CPU that they share with a member they wait for
-  decided_by cpu_separation_by = decided_by::nobody;
   bool keeps_ledger = false;
-  decided_by members_by = decided_by::nobody;
-  decided_by policy_by = decided_by::nobody;
-  decided_by bind_by = decided_by::nobody;
 };
 
 namespace placement {

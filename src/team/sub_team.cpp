@@ -3,9 +3,7 @@
 #include <lockstep/sub_team.hpp>
 
 #include <cstdio>
-#include <new>
 #include <stdexcept>
-#include <type_traits>
 
 #include <lockstep/detail/platform/error.hpp>
 #include "../region/group.hpp"
@@ -14,59 +12,16 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-static_assert(std::is_trivially_destructible<member>::value, "sub_team never destroys its own");
-
-LOCKSTEP_INLINE sub_team::sub_team(sub_team&& other) noexcept { take_over(other); }
-
 LOCKSTEP_INLINE sub_team& sub_team::operator=(sub_team&& other) noexcept {
   if (this == &other) return *this;
   let_go();
-  take_over(other);
+  part_ = other.part_;
+  other.part_ = nullptr;
   return *this;
 }
 
-LOCKSTEP_INLINE sub_team::~sub_team() { let_go(); }
-
-LOCKSTEP_INLINE sub_team::sub_team(detail::member_state& alone) noexcept {
-  set_self(member(alone));
-}
-
-LOCKSTEP_INLINE sub_team::sub_team(detail::sub_group& of, std::size_t rank,
-                                   const detail::member_state& outer) noexcept
-    : of_(&of) {
-  const std::uint32_t region = outer.region();
-  detail::member_state& inner = of.shared.state(rank);
-  inner.enter(of.shared.most(), region, 0);
-  inner.set_rank_in_team(outer.rank_in_team());
-  inner.accounts = outer.accounts;
-  set_self(member(inner));
-  const void* const boards = &of.shared.of_region();
-  if (!detail::nesting::is_in_region(boards, region)) return;  // a region without a team
-  boards_ = boards;
-  region_ = region;
-}
-
-LOCKSTEP_INLINE void sub_team::set_self(const member& as) noexcept {
-  ::new (static_cast<void*>(self_)) member(as);
-  has_part_ = true;
-}
-
-LOCKSTEP_INLINE void sub_team::take_over(sub_team& other) noexcept {
-  if (other.has_part_) set_self(other.self());
-  of_ = other.of_;
-  boards_ = other.boards_;
-  region_ = other.region_;
-  other.forget();
-}
-
-LOCKSTEP_INLINE void sub_team::forget() noexcept {
-  has_part_ = false;
-  of_ = nullptr;
-  boards_ = nullptr;
-}
-
 LOCKSTEP_INLINE void sub_team::check_use() const noexcept {
-  if (has_part_) return check_region("used");
+  if (part_ != nullptr) return check_region("used");
   detail::end_program(
       "lockstep::sub_team at %p: used by a member that has no part in it; ask if (part) first",
       static_cast<const void*>(this));
@@ -74,8 +29,8 @@ LOCKSTEP_INLINE void sub_team::check_use() const noexcept {
 
 /// The objects of the region may be gone: reads only what belongs to the calling thread.
 LOCKSTEP_INLINE void sub_team::check_region(const char* deed) const noexcept {
-  if (!detail::diagnoses_misuse || boards_ == nullptr) return;
-  if (detail::nesting::is_in_region(boards_, region_)) return;
+  if (!detail::diagnoses_misuse || part_->boards == nullptr) return;
+  if (detail::nesting::is_in_region(part_->boards, part_->region)) return;
   detail::end_program(
       "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
       "sub_team ends before its region does",
@@ -83,14 +38,16 @@ LOCKSTEP_INLINE void sub_team::check_region(const char* deed) const noexcept {
 }
 
 LOCKSTEP_INLINE void sub_team::let_go() noexcept {
-  if (of_ != nullptr) {
+  if (part_ == nullptr) return;
+  if (part_->of != nullptr) {
     check_region("let go");
     // An exception in flight is about to stop the region: then no wait of others needs a message.
     if (detail::diagnoses_misuse && detail::exceptions_in_flight() == 0)
-      of_->shared.note_return(detail::member_access::state_of(self()));
-    of_->let_go();
+      part_->of->shared.note_return(detail::member_access::state_of(part_->self));
+    part_->of->let_go();
   }
-  forget();
+  delete part_;
+  part_ = nullptr;
 }
 
 /// The member that becomes rank 0 makes the group; `leader` is its rank in the region.
@@ -107,13 +64,23 @@ LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t l
   }
   if (size == 0) return sub_team();
   const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
-  return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at);
+  detail::sub_group& of = *detail::cell_access<detail::sub_group*>::get(from);
+  detail::member_state& inner = of.shared.state(rank);
+  inner.enter(size, at.region(), 0);
+  inner.set_rank_in_team(at.rank_in_team());
+  inner.accounts = at.accounts;
+  const void* const boards = &of.shared.of_region();
+  const bool is_of_team = detail::nesting::is_in_region(boards, at.region());
+  return sub_team(
+      new detail::sub_team_part(inner, &of, is_of_team ? boards : nullptr, at.region()));
 }
 
 LOCKSTEP_INLINE sub_team member::split(std::size_t color, call_site where) {
   at_.come_to("split", where);
   if (!at_.goes_on()) detail::leave_stopped_region();
-  if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
+  if (at_.is_alone())
+    return color == no_color ? sub_team()
+                             : sub_team(new detail::sub_team_part(at_, nullptr, nullptr, 0));
   if (at_.goes_on()) {
     at_.value_of(rank(), at_.next_phase()) = detail::reductions::cell_with(at_, color);
   }
@@ -136,7 +103,7 @@ LOCKSTEP_INLINE sub_team member::first(std::size_t k, call_site where) {
   detail::checked_range("lockstep::member::first", "members", k, 1, size());
   at_.come_to("first", where, k);
   if (!at_.goes_on()) detail::leave_stopped_region();
-  if (at_.is_alone()) return sub_team(at_);
+  if (at_.is_alone()) return sub_team(new detail::sub_team_part(at_, nullptr, nullptr, 0));
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
 }
 

@@ -59,12 +59,6 @@ LOCKSTEP_INLINE team_host::~team_host() {
   if (diagnoses_misuse && !is_static(this)) *const_cast<volatile std::uint32_t*>(&number_) = 0;
 }
 
-LOCKSTEP_INLINE void team_host::check_lives() const {
-  if (!diagnoses_misuse || number_ != 0) return;
-  end_program("lockstep::team at %p: used after its end; a team outlives its last call",
-              static_cast<const void*>(this));
-}
-
 LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, source_place where) {
   checked_range(
       owner_ == thread_owner::user ? "lockstep::external_team::run" : "lockstep::team::run",
@@ -128,11 +122,13 @@ LOCKSTEP_INLINE team::~team() = default;
 LOCKSTEP_INLINE void team::request_stop() { host_.core().request_stop(); }
 
 LOCKSTEP_INLINE void team::keep_ledger(bool yes) {
-  call_in_turn(host_, "keep_ledger", [=](detail::team_core& core) { core.keep_ledger(yes); });
+  call_in_turn(host_, "keep_ledger",
+               [=](detail::team_core& core) { detail::keep_ledger(core.seen(), yes); });
 }
 
 LOCKSTEP_INLINE void team::reset_ledger() {
-  call_in_turn(host_, "reset_ledger", [](detail::team_core& core) { core.reset_ledger(); });
+  call_in_turn(host_, "reset_ledger",
+               [](detail::team_core& core) { detail::reset_ledger(core.seen()); });
 }
 
 LOCKSTEP_INLINE void team::pause() {

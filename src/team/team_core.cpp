@@ -157,6 +157,12 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
   return goes_on;
 }
 
+LOCKSTEP_INLINE void team_host::check_lives() const {
+  if (!diagnoses_misuse || number_ != 0) return;
+  end_program("lockstep::team at %p: used after its end; a team outlives its last call",
+              static_cast<const void*>(this));
+}
+
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
   check_lives();
@@ -273,7 +279,7 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door,
   if (made.is_crowded && observers() != 0) {
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
-  if (made.keeps_ledger) keep_ledger(true);
+  if (made.keeps_ledger) keep_ledger(team_seen_, true);
 }
 
 LOCKSTEP_INLINE bool team_core::ends_inside() noexcept {
@@ -285,10 +291,6 @@ LOCKSTEP_INLINE bool team_core::ends_inside() noexcept {
   }
   return nesting::is_inside(this);
 }
-
-LOCKSTEP_INLINE void team_core::keep_ledger(bool yes) { detail::keep_ledger(team_seen_, yes); }
-
-LOCKSTEP_INLINE void team_core::reset_ledger() noexcept { detail::reset_ledger(team_seen_); }
 
 LOCKSTEP_INLINE void team_core::print_ledger() const noexcept {
   show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
@@ -318,7 +320,7 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
   stop_.forget_others();
   error_.forget_others();
   group_.forget_others();
-  reset_ledger();
+  reset_ledger(team_seen_);
   group_.forget_kept_values();
   if (in_region) {
     crew_.set_orphaned(true);

@@ -85,12 +85,9 @@ class team_core {
   bool has_started() const noexcept { return nesting::contains(caller_region_); }
   bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
 
-  /// Between regions.
-  void keep_ledger(bool yes);
-  void reset_ledger() noexcept;
   /// For ledgers. Any thread, at any time.
   const char* name() const noexcept { return door_.callers().whose().name; }
-  const team_view& seen() const noexcept { return team_seen_; }
+  team_view& seen() noexcept { return team_seen_; }
   /// Prints the ledger where LOCKSTEP_LEDGER asks for it.
   void print_ledger() const noexcept;
 

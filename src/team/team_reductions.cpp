@@ -32,13 +32,12 @@ class alignas(64) reduction_region {
   bool has_result() const noexcept { return has_result_; }
 
  protected:
-  reduction_region(const operations& what, const operands& of, std::size_t length, void* result,
-                   schedule how = static_schedule()) noexcept
+  reduction_region(const operations& what, const operands& of, std::size_t length,
+                   void* result) noexcept
       : what_(what),
         of_(of),
         length_(length),
         leaves_(reduction_tree::leaves_of(length)),
-        how_(how),
         result_(result) {}
 
   void have_cells(const loop_plan& plan, loop_cells& cells) {
@@ -53,7 +52,7 @@ class alignas(64) reduction_region {
   }
   /// Room for the values that a part of a share hands over in cells.
   void* room_for(const loop_share& me, std::size_t count) {
-    return what_.type != nullptr ? what_.type->prepare(kept_[me.number()], count) : nullptr;
+    return what_.type != nullptr ? make_room(*what_.type, kept_[me.number()], count) : nullptr;
   }
   void leave_result(value_stack& values) {
     values.take_top(result_);
@@ -63,7 +62,6 @@ class alignas(64) reduction_region {
   const operations& what_;
   const operands& of_;
   const std::size_t length_, leaves_;
-  const schedule how_;
   loop_cells* cells_ = nullptr;
 
  private:
@@ -146,53 +144,6 @@ class range_reduction : public reduction_region {
   std::size_t nodes_ = 1;
 };
 
-/// One value for each share: `fast`. Combined by rank. `init` gets the result.
-class share_reduction : public reduction_region {
- public:
-  share_reduction(const operations& what, const operands& of, std::size_t length, schedule how,
-                  void* init) noexcept
-      : reduction_region(what, of, length, nullptr, how), init_(init) {}
-
-  void prepare(const loop_plan& plan, loop_cells& cells) {
-    if (is_beside()) return;
-    have_cells(plan, cells);
-    if (2 * plan.shares > most_values_of_loop) have_own_cells(2 * plan.shares);
-    for (std::size_t rank = 0; rank < plan.shares; ++rank) (*cells_)[2 * rank + 1].bytes[0] = 0;
-  }
-  void finish(const loop_plan& plan, region_board& reports) {
-    for (std::size_t rank = 0; rank < plan.shares; ++rank) {
-      cell value = is_beside() ? reports.beside_report(rank) : (*cells_)[2 * rank];
-      const cell& says = is_beside() ? value : (*cells_)[2 * rank + 1];
-      if (says.bytes[is_beside() ? cell::size - 1 : 0] == 0) continue;
-      void* const at = what_.type == nullptr ? value.bytes : value_stack::address_in(value);
-      what_.combine(of_, init_, at);
-    }
-  }
-
-  void run(loop_share& me) {
-    folded_parts own(me, what_, of_, length_);
-    loops::hand_out_in(me, me, length_, how_, own.body());
-    const bool has_value = own.has_value();
-    if (me.is_alone()) {
-      // There may be no finish().
-      if (has_value && !me.is_stopped()) what_.combine(of_, init_, own.value());
-    } else if (is_beside()) {
-      cell& into = *me.beside_report();
-      if (has_value) own.put(nullptr, into);
-      into.bytes[cell::size - 1] = has_value ? 1 : 0;
-    } else if (has_value) {
-      own.put(room_for(me, 1), (*cells_)[2 * me.rank()]);
-      (*cells_)[2 * me.rank() + 1].bytes[0] = 1;
-    }
-  }
-
- private:
-  /// Whether values travel with the reports. The last byte of the cell then says whether there is a value.
-  bool is_beside() const noexcept { return what_.type == nullptr && !what_.fills_cell; }
-
-  void* const init_;
-};
-
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
 class range_scan : public reduction_region {
  public:
@@ -271,14 +222,6 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
   const loop_request request = {length, what.pace, grain_of(how), true, false, in.where};
   const bool goes_on = run_region(in.on, request, whole, part);
   return outcome_of(goes_on, whole.has_result(), what, result);
-}
-
-LOCKSTEP_INLINE bool reduce_fast(as_region in, const operations& what, const operands& of,
-                                 std::size_t length, schedule how, void* init) {
-  share_reduction whole(what, of, length, how, init);
-  const std::size_t grain = grain_of(how);
-  return run_region(in.on, {length, nullptr, grain, false, grain == 0, in.where}, whole,
-                    [&whole](loop_share& me) { whole.run(me); });
 }
 
 LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,

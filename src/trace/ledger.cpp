@@ -351,7 +351,7 @@ LOCKSTEP_INLINE std::string ledger::json() const {
 }
 
 LOCKSTEP_INLINE ledger team::ledger() const {
-  const detail::team_core& core = host_.core();
+  detail::team_core& core = host_.core();
   lockstep::ledger result;
   result.team = core.name();
   result.members = size();

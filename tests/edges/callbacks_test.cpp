@@ -19,7 +19,6 @@
 namespace {
 
 using lockstep::external_team;
-using lockstep::fast;
 using lockstep::member;
 using lockstep::schedule;
 using lockstep::team;
@@ -41,14 +40,11 @@ int wrong_results(Team& workers, const T& zero, Op op) {
   wrong += !(workers.scan_each(0, 40, zero, one, op, store) == expected);
   for (const schedule how : schedules()) {
     wrong += !(workers.reduce_each(0, 40, zero, one, op, how) == expected);
-    wrong += !(workers.reduce_each(fast, 0, 40, zero, one, op, how) == expected);
   }
   workers.run([&](member& me) {
     for (const schedule how : schedules()) {
       wrong += !(me.reduce_each(0, 40, zero, one, op, how) == expected);
       wrong += !(me.reduce_range(0, 40, zero, ones, op, how) == expected);
-      wrong += !(me.reduce_each(fast, 0, 40, zero, one, op, how) == expected);
-      wrong += !(me.reduce_range(fast, 0, 40, zero, ones, op, how) == expected);
     }
     wrong += !(me.scan_each(0, 40, zero, one, op, store) == expected);
     wrong += !(me.sync_reduce(T(1), op) == T(static_cast<int>(me.size())));
@@ -86,12 +82,9 @@ TEST_P(callbacks, an_operation_that_reduces_on_the_team_gets_the_result) {
   team workers(members());
   const auto add = [&](long a, long b) {
     return a + b +
-           workers.reduce_each(
-               0, 3, -3L, [](std::size_t) { return 1L; }, std::plus<long>()) +
-           workers.reduce_each(fast, 0, 3, -3L, [](std::size_t) { return 1L; }, std::plus<long>());
+           workers.reduce_each(0, 3, -3L, [](std::size_t) { return 1L; }, std::plus<long>());
   };
   EXPECT_EQ(workers.reduce_each(0, 100, 5L, [](std::size_t) { return 1L; }, add), 105);
-  EXPECT_EQ(workers.reduce_each(fast, 0, 100, 5L, [](std::size_t) { return 1L; }, add), 105);
 }
 
 TEST_P(callbacks, an_operation_may_call_an_older_and_a_younger_team) {
@@ -167,7 +160,6 @@ TEST_P(callbacks, a_conversion_to_the_result_may_call_the_team) {
   const auto value = [&](std::size_t) { return convertible{&workers}; };
   const auto add = [](int a, int b) { return a + b; };
   EXPECT_EQ(workers.reduce_each(0, 40, 2, value, add), 42);
-  EXPECT_EQ(workers.reduce_each(fast, 0, 40, 2, value, add), 42);
 }
 
 TEST_P(callbacks, a_thrown_object_whose_end_calls_the_team_is_let_go) {
@@ -201,7 +193,6 @@ TEST_P(callbacks,
   };
   for (int round = 0; round < 3; ++round) {
     EXPECT_THROW(workers.reduce_each(0, 40, std::string("init"), one, op), failure);
-    EXPECT_THROW(workers.reduce_each(fast, 0, 40, std::string("init"), one, op), failure);
     for (const schedule how : schedules()) {
       EXPECT_THROW(workers.reduce_each(0, 40, std::string("init"), one, op, how), failure);
     }

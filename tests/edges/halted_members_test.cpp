@@ -122,8 +122,6 @@ void expect_all_loops(Team& workers) {
     EXPECT_EQ(
         workers.reduce_each(std::size_t{0}, n, 0L, value, std::plus<long>(), lockstep::grain(1)),
         sum);
-    EXPECT_EQ(workers.reduce_each(lockstep::fast, std::size_t{0}, n, 0L, value, std::plus<long>()),
-              sum);
     std::vector<long> prefix(n);
     EXPECT_EQ(workers.scan_each(std::size_t{0}, n, 0L, value, std::plus<long>(),
                                 [&](std::size_t i, long at) { prefix[i] = at; }),

@@ -140,10 +140,9 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
     const std::int64_t sum = std::accumulate(expected.begin(), expected.end(), std::int64_t{7},
                                              [&](std::int64_t a, Index i) { return a + value(i); });
     const auto add = std::plus<std::int64_t>();
-    const std::int64_t seven = 7, none = 0;
+    const std::int64_t seven = 7;
     EXPECT_EQ(workers.reduce_each(first, last, seven, value, add), sum);
     EXPECT_EQ(workers.reduce_each(first, last, seven, value, add, dynamic_schedule(3)), sum);
-    EXPECT_EQ(workers.reduce_each(lockstep::fast, first, last, none, value, add), sum - 7);
     std::vector<std::int64_t> running(expected.size());
     EXPECT_EQ(workers.scan_each(first, last, seven, value, add,
                                 [&](Index i, std::int64_t at) {
@@ -164,7 +163,6 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
         return here;
       };
       EXPECT_EQ(me.reduce_range(first, last, seven, part, add), sum);
-      EXPECT_EQ(me.reduce_range(lockstep::fast, first, last, none, part, add), sum - 7);
     });
   }
 };
@@ -472,7 +470,6 @@ TEST_P(ranges_of, SPAN_5_an_iterator_whose_copy_throws_ends_the_loop_and_not_the
       [&] { workers.for_each(first, last, visit, dynamic_schedule(7)); },
       [&] { workers.for_each(first, last, visit, weighted); },
       [&] { EXPECT_EQ(workers.reduce_each(first, last, 0, value, add), 40); },
-      [&] { EXPECT_EQ(workers.reduce_each(lockstep::fast, first, last, 0, value, add), 40); },
       [&] { EXPECT_EQ(workers.scan_each(first, last, 0, value, add, store), 40); },
       [&] { in_region([&](member& me) { me.for_each(first, last, visit); }); },
       [&] { in_region([&](member& me) { me.for_each(first, last, visit, weighted); }); },

@@ -22,7 +22,6 @@
 
 namespace {
 
-using lockstep::fast;
 using lockstep::member;
 using lockstep::region_stopped;
 using lockstep::schedule;
@@ -81,10 +80,6 @@ std::vector<use> uses() {
       {"reduce_range", [=](member& me) { return me.reduce_range(0, 90, zero, ones, add).value; }},
       {"reduce_each dynamic",
        [=](member& me) { return me.reduce_each(0, 90, zero, one, add, dynamic).value; }},
-      {"reduce_each fast",
-       [=](member& me) { return me.reduce_each(fast, 0, 90, zero, one, add).value; }},
-      {"reduce_range fast",
-       [=](member& me) { return me.reduce_range(fast, 0, 90, zero, ones, add).value; }},
       {"scan_each", [=](member& me) { return me.scan_each(0, 90, zero, one, add, forget).value; }},
       {"in a sub-team",
        [=](member& me) {
@@ -132,8 +127,6 @@ TEST_P(values, GROUP_3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   const int before = counted::alive;
   for (const schedule how : schedules()) {
     EXPECT_EQ(workers.reduce_each(0, 90, counted(7), one, add, how).value, 97);
-    EXPECT_EQ(counted::alive.load(), before);
-    EXPECT_EQ(workers.reduce_each(fast, 0, 90, counted(7), one, add, how).value, 97);
     EXPECT_EQ(counted::alive.load(), before);
   }
   EXPECT_EQ(workers.reduce_each(0, 90, counted(7), one, add).value, 97);
@@ -227,7 +220,7 @@ TEST_P(values, GROUP_3_a_resource_may_end_after_the_result_that_it_held) {
   }
 }
 
-TEST_P(values, REDUCE_3_init_is_counted_once_by_the_fast_reductions_too) {
+TEST_P(values, REDUCE_3_init_is_counted_once_by_every_form) {
   team workers(members());
   const auto number = [](std::size_t i) { return std::to_string(i) + ','; };
   const auto join = std::plus<std::string>();
@@ -245,23 +238,21 @@ TEST_P(values, REDUCE_3_init_is_counted_once_by_the_fast_reductions_too) {
     const auto add_two = [](two x, two y) { return two{x.a + y.a, x.b + y.b}; };
     std::atomic<int> wrong{0};
     for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.reduce_each(fast, 0, length, 1000L, one_long, std::plus<long>(), how),
-                whole);
-      const two both = workers.reduce_each(fast, 0, length, two{7, 9}, one_two, add_two, how);
+      EXPECT_EQ(workers.reduce_each(0, length, 1000L, one_long, std::plus<long>(), how), whole);
+      const two both = workers.reduce_each(0, length, two{7, 9}, one_two, add_two, how);
       EXPECT_EQ(pair(both.a, both.b), pair(7 + length, 9 + 2 * length));
       workers.run([&](member& me) {
-        wrong += me.reduce_each(fast, 0, length, 1000L, one_long, std::plus<long>(), how) != whole;
-        wrong += me.reduce_range(fast, 0, length, 1000L, block, std::plus<long>(), how) != whole;
-        wrong += me.reduce_each(fast, 0, length, two{7, 9}, one_two, add_two, how).b != both.b;
+        wrong += me.reduce_each(0, length, 1000L, one_long, std::plus<long>(), how) != whole;
+        wrong += me.reduce_range(0, length, 1000L, block, std::plus<long>(), how) != whole;
+        wrong += me.reduce_each(0, length, two{7, 9}, one_two, add_two, how).b != both.b;
       });
     }
     std::string expected = "begin:";
     for (std::size_t i = 0; i < length; ++i) expected += number(i);
     const std::string begin = "begin:";
-    EXPECT_EQ(workers.reduce_each(fast, 0, length, begin, number, join), expected);
-    workers.run([&](member& me) {
-      wrong += me.reduce_each(fast, 0, length, begin, number, join) != expected;
-    });
+    EXPECT_EQ(workers.reduce_each(0, length, begin, number, join), expected);
+    workers.run(
+        [&](member& me) { wrong += me.reduce_each(0, length, begin, number, join) != expected; });
     EXPECT_EQ(wrong.load(), 0);
   }
 }
@@ -273,12 +264,9 @@ TEST_P(values, REDUCE_3_an_empty_range_gives_init_and_calls_nothing) {
   const auto no_op = [&](long, long) { return long{++calls}; };
   for (const std::size_t last : {5u, 2u}) {
     for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.reduce_each(fast, 5, last, 42L, never, no_op, how), 42);
       EXPECT_EQ(workers.reduce_each(5, last, 42L, never, no_op, how), 42);
-      workers.run([&](member& me) {
-        wrong += me.reduce_each(fast, 5, last, 42L, never, no_op, how) != 42;
-        wrong += me.reduce_each(5, last, 42L, never, no_op, how) != 42;
-      });
+      workers.run(
+          [&](member& me) { wrong += me.reduce_each(5, last, 42L, never, no_op, how) != 42; });
     }
   }
   EXPECT_EQ(calls.load() + wrong.load(), 0);
@@ -295,7 +283,6 @@ TEST_P(values, without_copies_are_reduced_by_the_team) {
   EXPECT_EQ(*workers.reduce_each(0, 100, make(1), make, sum), expected);
   for (const schedule how : schedules()) {
     EXPECT_EQ(*workers.reduce_each(0, 100, make(1), make, sum, how), expected);
-    EXPECT_EQ(*workers.reduce_each(fast, 0, 100, make(1), make, sum, how), expected);
   }
   EXPECT_EQ(*workers.reduce_each(0, 0, make(1), make, sum), 1);
 }
@@ -306,7 +293,6 @@ TEST_P(values, of_every_kind_are_reduced_and_scanned) {
   std::vector<bool> bits(300, true);
   const auto bit = [&](std::size_t i) { return bits[i]; };
   EXPECT_TRUE(workers.reduce_each(0, 300, true, bit, std::logical_and<>()));
-  EXPECT_TRUE(workers.reduce_each(fast, 0, 300, true, bit, std::logical_and<>()));
   bits[299] = false;
   EXPECT_FALSE(workers.reduce_each(0, 300, true, bit, std::logical_and<>()));
   // 16 bytes, which fill a cell, and more.
@@ -315,12 +301,11 @@ TEST_P(values, of_every_kind_are_reduced_and_scanned) {
   using complex = std::complex<double>;
   const auto plus = std::plus<complex>();
   EXPECT_EQ(workers.reduce_each(0, 100, complex(0, 1), number, plus), expected);
-  EXPECT_EQ(workers.reduce_each(fast, 0, 100, complex(0, 1), number, plus), expected);
   using wide = std::complex<long double>;
-  EXPECT_EQ(workers.reduce_each(
-                fast, 0, 100, wide(0, 1), [](std::size_t i) { return wide(double(i), 1); },
-                std::plus<wide>()),
-            wide(99 * 100 / 2, 101));
+  EXPECT_EQ(
+      workers.reduce_each(
+          0, 100, wide(0, 1), [](std::size_t i) { return wide(double(i), 1); }, std::plus<wide>()),
+      wide(99 * 100 / 2, 101));
   // A reference from f is not copied, and is not moved from.
   const std::vector<std::string> texts(200, std::string(40, 'x'));
   const auto text = [&](std::size_t i) -> const std::string& { return texts[i]; };
@@ -361,7 +346,6 @@ TEST_P(values, that_are_over_aligned_lie_where_they_must) {
   };
   const auto make = [](std::size_t) { return aligned(1); };
   EXPECT_EQ(workers.reduce_each(0, 90, aligned(2), make, sum).value[0], 92);
-  EXPECT_EQ(workers.reduce_each(fast, 0, 90, aligned(2), make, sum).value[0], 92);
   std::atomic<int> wrong{0};
   workers.run([&](member& me) {
     wrong += me.sync_reduce(aligned(1), sum).value[0] != double(me.size());
@@ -391,8 +375,6 @@ TEST_P(values, REDUCE_4_a_stop_ends_a_reduction_of_a_huge_range_soon) {
   const auto store = [](std::size_t, double) {};
   for (const schedule how : {lockstep::static_schedule(), lockstep::dynamic_schedule(huge / 8)}) {
     in_region([&](member& me, auto value) { me.reduce_each(0, huge, 0.0, value, plus, how); });
-    in_region(
-        [&](member& me, auto value) { me.reduce_each(fast, 0, huge, 0.0, value, plus, how); });
   }
   in_region([&](member& me, auto value) { me.scan_each(0, huge, 0.0, value, plus, store); });
   EXPECT_FALSE(went_on);
@@ -409,8 +391,6 @@ TEST_P(values, REDUCE_4_a_stop_ends_a_reduction_that_is_a_region_soon_and_gives_
   EXPECT_THROW(workers.reduce_each(0, huge, 0.0, value, plus), region_stopped);
   const schedule how = lockstep::dynamic_schedule(huge / 8);
   EXPECT_THROW(workers.reduce_each(0, huge, 0.0, value, plus, how), region_stopped);
-  EXPECT_THROW(workers.reduce_each(fast, 0, huge, 0.0, value, plus), region_stopped);
-  EXPECT_THROW(workers.reduce_each(fast, 0, huge, 0.0, value, plus, how), region_stopped);
   EXPECT_THROW(workers.scan_each(0, huge, 0.0, value, plus, store), region_stopped);
   EXPECT_EQ(workers.reduce_each(0, 10, 0.0, [](std::size_t) { return 1.0; }, plus), 10);
 }
@@ -423,7 +403,6 @@ TEST_P(values, REDUCE_4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
   };
   const auto plus = std::plus<double>();
   EXPECT_THROW(workers.reduce_each(0, huge, 0.0, value, plus), failure);
-  EXPECT_THROW(workers.reduce_each(fast, 0, huge, 0.0, value, plus), failure);
 }
 
 TEST_P(values, REDUCE_4_looks_for_a_stop_change_no_bits) {

@@ -137,21 +137,9 @@ struct verbs {
       return on.reduce_each(std::size_t{0}, n, std::size_t{0}, sum_each(part), std::plus<>());
     });
   }
-  static bool reduce_fast(Team& on, std::size_t n, const part_function& part) {
-    return is_complete(n, [&] {
-      return on.reduce_each(lockstep::fast, std::size_t{0}, n, std::size_t{0}, sum_each(part),
-                            std::plus<>(), lockstep::dynamic_schedule(chunk));
-    });
-  }
   static bool reduce_range(Team& on, std::size_t n, const part_function& part) {
     return is_complete(n, [&] {
       return on.reduce_range(std::size_t{0}, n, std::size_t{0}, sum_parts(part), std::plus<>());
-    });
-  }
-  static bool reduce_range_fast(Team& on, std::size_t n, const part_function& part) {
-    return is_complete(n, [&] {
-      return on.reduce_range(lockstep::fast, std::size_t{0}, n, std::size_t{0}, sum_parts(part),
-                             std::plus<>(), lockstep::dynamic_schedule(chunk));
     });
   }
   static bool scan(Team& on, std::size_t n, const part_function& part) {
@@ -208,9 +196,7 @@ const verb table[] = {
     {VERB(pairs), true, chunk, false, true},
     {VERB(triples), true, chunk, false, true},
     {VERB(reduce), false, 0, false, true},
-    {VERB(reduce_fast), false, chunk, false, true},
     {VERB(reduce_range), false, 0, true},
-    {VERB(reduce_range_fast), false, chunk, true, true},
     {VERB(scan), false, 0, false, true},
     {VERB(invoke), false, 1, false, false, 4},
 };

@@ -201,40 +201,8 @@ TEST_P(reductions_of, f_is_called_once_for_each_index_and_twice_in_a_scan) {
   check(workers.reduce_each(0, 500, 0, value, add), 1);
   for (const schedule how : schedules()) {
     check(workers.reduce_each(0, 500, 0, value, add, how), 1);
-    check(workers.reduce_each(lockstep::fast, 0, 500, 0, value, add, how), 1);
   }
   check(workers.scan_each(0, 500, 0, value, add, [](std::size_t, int) {}), 2);
-}
-
-TEST_P(reductions_of, the_fast_ones_are_right_up_to_rounding_and_exact_for_integers) {
-  team workers(members());
-  for (const schedule how : schedules()) {
-    const long whole = workers.reduce_each(
-        lockstep::fast, 5, 2005, 0L, [](std::size_t i) { return static_cast<long>(i); },
-        std::plus<long>(), how);
-    EXPECT_EQ(whole, 2000L * (5 + 2004) / 2);
-    const double tenth = workers.reduce_each(
-        lockstep::fast, 0, 1000, 0.0, [](std::size_t) { return 0.1; }, std::plus<double>(), how);
-    EXPECT_NEAR(tenth, 100.0, 1e-9);
-    std::atomic<int> wrong{0};
-    workers.run([&](member& self) {
-      wrong += self.reduce_range(
-                   lockstep::fast, 0, 777, 0L,
-                   [](std::size_t a, std::size_t b) { return static_cast<long>(b - a); },
-                   std::plus<long>(), how) != 777;
-    });
-    EXPECT_EQ(wrong.load(), 0);
-  }
-}
-
-TEST_P(reductions_of, the_fast_ones_with_blocks_combine_by_rank) {
-  team workers(members());
-  const auto text = [](std::size_t i) { return std::to_string(i) + ','; };
-  std::string expected;
-  for (std::size_t i = 0; i < 100; ++i) expected += text(i);
-  EXPECT_EQ(
-      workers.reduce_each(lockstep::fast, 0, 100, std::string(), text, std::plus<std::string>()),
-      expected);
 }
 
 TEST_P(reductions_of, of_an_empty_or_backward_range_are_init_and_call_nothing) {
@@ -242,14 +210,12 @@ TEST_P(reductions_of, of_an_empty_or_backward_range_are_init_and_call_nothing) {
   std::atomic<int> calls{0};
   const auto value = [&](std::size_t) { return ++calls, 1; };
   const auto op = [&](int a, int) { return ++calls, a; };
-  const auto add = std::plus<int>();
   const auto store = [&](std::size_t, int) { ++calls; };
   for (const std::size_t last : {5u, 2u}) {
     EXPECT_EQ(workers.reduce_each(5, last, 42, value, op), 42);
     EXPECT_EQ(workers.scan_each(5, last, 42, value, op, store), 42);
     for (const schedule how : schedules()) {
       EXPECT_EQ(workers.reduce_each(5, last, 42, value, op, how), 42);
-      EXPECT_EQ(workers.reduce_each(lockstep::fast, 5, last, 0, value, add, how), 0);
       workers.run([&](member& self) {
         EXPECT_EQ(self.reduce_each(5, last, 42, value, op, how), 42);
         EXPECT_TRUE(self.sync_threads());
@@ -274,7 +240,6 @@ TEST_P(reductions_of, an_operation_that_throws_reaches_the_caller_and_leaves_the
       until_failure = calls;
       EXPECT_THROW(workers.reduce_each(0, 200, 0L, value, op, how), failure);
       until_failure = calls;
-      EXPECT_THROW(workers.reduce_each(lockstep::fast, 0, 200, 0L, value, op, how), failure);
     }
     until_failure = calls;
     EXPECT_THROW(workers.reduce_each(0, 200, 0L, value, op), failure);

@@ -20,7 +20,6 @@
 namespace {
 
 using lockstep::dynamic_schedule;
-using lockstep::fast;
 using lockstep::guided_schedule;
 using lockstep::index_range_2;
 using lockstep::member;
@@ -221,20 +220,6 @@ std::vector<reader> by_rank(schedule how) {
   all.push_back({"for_ordered", [=](member& me, one_round& round) {
                    const auto each = [&](std::size_t i, lockstep::ordered_turn&) { round.read(i); };
                    return me.for_ordered_unless_stopped(0, round.length(), each, how);
-                 }});
-  all.push_back({"reduce_each fast", [=](member& me, one_round& round) {
-                   const auto value = [&](std::size_t i) { return round.read(i); };
-                   return me.reduce_each(fast, 0, round.length(), round.base(), value,
-                                         std::plus<number>(), how) == round.expected();
-                 }});
-  all.push_back({"reduce_range fast", [=](member& me, one_round& round) {
-                   const auto value = [&](std::size_t first, std::size_t last) {
-                     number sum = 0;
-                     for (std::size_t i = first; i < last; ++i) sum += round.read(i);
-                     return sum;
-                   };
-                   return me.reduce_range(fast, 0, round.length(), round.base(), value,
-                                          std::plus<number>(), how) == round.expected();
                  }});
   return all;
 }

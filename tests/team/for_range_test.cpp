@@ -193,8 +193,6 @@ TEST_P(for_range_of, an_exception_reaches_the_caller_and_the_next_loop_works) {
   for (const schedule how : schedules()) {
     EXPECT_THROW(workers.for_range(0, 50, fail_at_40, how), failure);
     EXPECT_THROW(workers.reduce_range(0, 50, 0, fail_at_40, add, how), failure);
-    EXPECT_THROW(workers.reduce_range(lockstep::fast, 0, 50, 0, fail_at_40, add, how), failure);
-    EXPECT_EQ(workers.reduce_range(lockstep::fast, 0, 40, 0, fail_at_40, add, how), 40);
   }
   EXPECT_THROW(workers.for_range(0, 50, fail_at_40), failure);
   EXPECT_TRUE(workers.for_range(0, 40, fail_at_40));
@@ -212,8 +210,6 @@ TEST_P(for_range_of, a_request_to_stop_ends_loops_with_false_and_reductions_with
   EXPECT_TRUE(members() == 1 || calls < 1000);
   const std::plus<int> add;
   EXPECT_THROW(workers.reduce_range(0, 100, 0, stop, add), lockstep::region_stopped);
-  EXPECT_THROW(workers.reduce_range(lockstep::fast, 0, 100, 0, stop, add),
-               lockstep::region_stopped);
   EXPECT_TRUE(workers.for_range(0, 100, [](int, int) {}));
 }
 
@@ -226,8 +222,7 @@ TEST_P(for_range_of, TEAM_2_inside_a_region_of_the_same_team_it_runs_on_the_call
     workers.for_range(0, 10, count);
     workers.for_range(0, 10, count, lockstep::guided_schedule());
     wrong += workers.reduce_range(0, 10, 5, count, std::plus<int>()) != 15;
-    wrong += workers.reduce_range(lockstep::fast, 0, 10, 5, count, std::plus<int>()) != 15;
-    wrong += indices != 40;
+    wrong += indices != 30;
   });
   EXPECT_EQ(wrong.load(), 0);
 }
@@ -245,10 +240,6 @@ TEST_P(for_range_of, reduce_range_has_the_bits_of_reduce_each) {
     const double expected = workers.reduce_each(0, length, 0.5, value, add);
     EXPECT_EQ(workers.reduce_range(0, length, 0.5, fold, add), expected);
     EXPECT_EQ(workers.reduce_range(0, length, 0.5, fold, add, lockstep::grain(100)), expected);
-    for (const schedule how : schedules()) {
-      EXPECT_NEAR(workers.reduce_range(lockstep::fast, 0, length, 0.5, fold, add, how), expected,
-                  1e-9);
-    }
   }
 }
 
@@ -263,7 +254,6 @@ TEST_P(for_range_of, reduce_range_combines_parts_in_order_and_moves_values_of_an
   };
   const std::plus<std::string> join;
   EXPECT_EQ(workers.reduce_range(0, 300, std::string("<"), text, join), expected);
-  EXPECT_EQ(workers.reduce_range(lockstep::fast, 0, 300, std::string("<"), text, join), expected);
 
   using pointer = std::unique_ptr<long>;
   const pointer sum = workers.reduce_range(
@@ -290,7 +280,6 @@ TEST(for_range_of_threads, an_external_team_has_it) {
   EXPECT_TRUE(seen.all_are(1));
   const auto length = [](int first, int last) { return last - first; };
   EXPECT_EQ(workers.reduce_range(0, 1000, 1, length, std::plus<int>()), 1001);
-  EXPECT_EQ(workers.reduce_range(lockstep::fast, 0, 1000, 1, length, std::plus<int>()), 1001);
   workers.release();
   other.join();
 }

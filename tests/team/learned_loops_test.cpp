@@ -294,22 +294,6 @@ TEST_P(learned_loops, scans_have_the_bits_of_one_member) {
   check_scans<std::string>(workers);
 }
 
-TEST_P(learned_loops, fast_reductions_have_every_value_once) {
-  wide_team workers(members(), learns());
-  for (const std::size_t n : lengths) {
-    for (const schedule how : all_schedules()) {
-      for (int round = 0; round < seldom; ++round) {
-        ASSERT_EQ(workers.reduce_each(
-                      lockstep::fast, std::size_t{0}, n, std::uint64_t{5},
-                      [](std::size_t i) -> std::uint64_t { return i + 1; },
-                      std::plus<std::uint64_t>(), how),
-                  5 + n * (n + 1) / 2)
-            << n << ", " << name_of(how);
-      }
-    }
-  }
-}
-
 // --- ends before the end ---
 
 struct failure {
@@ -441,7 +425,7 @@ TEST_P(learned_loops, a_request_to_stop_in_the_middle_leaves_out_what_was_not_be
 TEST_P(learned_loops, loops_in_loops_of_the_same_team_run_where_they_are_called) {
   wide_team workers(members(), learns());
   constexpr std::size_t outer = 24, inner = 20;
-  std::vector<int> visits(outer * inner), sums(outer), fast_sums(outer), scans(outer);
+  std::vector<int> visits(outer * inner), sums(outer), scans(outer);
   for (int round = 0; round < often; ++round) {
     ASSERT_TRUE(workers.for_each(
         std::size_t{0}, outer,
@@ -449,13 +433,11 @@ TEST_P(learned_loops, loops_in_loops_of_the_same_team_run_where_they_are_called)
           workers.for_each(std::size_t{0}, inner, [&](std::size_t j) { ++visits[inner * i + j]; });
           const auto one = [](std::size_t) { return 1; };
           sums[i] = workers.reduce_each(std::size_t{0}, inner, 1, one, std::plus<int>());
-          fast_sums[i] =
-              workers.reduce_each(lockstep::fast, std::size_t{0}, inner, 1, one, std::plus<int>());
           scans[i] = workers.scan_each(std::size_t{0}, inner, 1, one, std::plus<int>(),
                                        [](std::size_t, int) {});
         },
         round % 2 == 0 ? lockstep::static_schedule() : lockstep::grain(1)));
-    for (const std::vector<int>* each : {&sums, &fast_sums, &scans}) {
+    for (const std::vector<int>* each : {&sums, &scans}) {
       ASSERT_EQ(*each, std::vector<int>(outer, static_cast<int>(inner) + 1));
     }
   }

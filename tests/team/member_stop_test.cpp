@@ -143,8 +143,6 @@ std::vector<waiting_place> waiting_places() {
       {"reduce_each dynamic", throws([=](member& self) {
          self.reduce_each(0, 99, 0.0, one, add, lockstep::dynamic_schedule());
        })},
-      {"reduce_each fast",
-       throws([=](member& self) { self.reduce_each(lockstep::fast, 0, 99, 0.0, one, add); })},
       {"scan_each", throws([=](member& self) {
          self.scan_each(0, 99, 0.0, one, add, [](std::size_t, double) {});
        })},

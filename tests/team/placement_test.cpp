@@ -21,7 +21,6 @@ using lockstep::cpu_place;
 using lockstep::team_options;
 using lockstep::wait_policy;
 using lockstep::detail::cpu_topology;
-using lockstep::detail::decided_by;
 using lockstep::detail::environment;
 using lockstep::detail::resolve;
 using lockstep::detail::resolved_team;
@@ -252,9 +251,6 @@ TEST(resolve, by_default_there_is_a_member_for_each_usable_cpu_bound_nowhere) {
   EXPECT_TRUE(made.bind.is_none());
   EXPECT_TRUE(made.cpu_of_rank.empty());
   EXPECT_EQ(made.name, "lockstep");
-  EXPECT_EQ(made.members_by, decided_by::nobody);
-  EXPECT_EQ(made.policy_by, decided_by::nobody);
-  EXPECT_EQ(made.bind_by, decided_by::nobody);
   EXPECT_FALSE(made.is_crowded);
 }
 
@@ -268,9 +264,6 @@ TEST(resolve, the_environment_beats_the_default) {
   EXPECT_EQ(made.policy, wait_policy::block());
   EXPECT_EQ(made.bind, binding::spread());
   EXPECT_EQ(made.cpu_of_rank, numbers({0, 2}));
-  EXPECT_EQ(made.members_by, decided_by::environment);
-  EXPECT_EQ(made.policy_by, decided_by::environment);
-  EXPECT_EQ(made.bind_by, decided_by::environment);
 }
 
 TEST(resolve, the_program_beats_the_environment_even_with_what_is_the_default) {
@@ -282,16 +275,12 @@ TEST(resolve, the_program_beats_the_environment_even_with_what_is_the_default) {
   EXPECT_TRUE(made.bind.is_none());
   EXPECT_TRUE(made.cpu_of_rank.empty());
   EXPECT_EQ(made.name, "solver");
-  EXPECT_EQ(made.members_by, decided_by::program);
-  EXPECT_EQ(made.policy_by, decided_by::program);
-  EXPECT_EQ(made.bind_by, decided_by::program);
 }
 
 TEST(resolve, each_of_the_three_is_decided_by_itself) {
   const resolved_team made =
       resolve(team_options().policy(wait_policy::spin()),
               variables({{"LOCKSTEP_PROC_BIND", "close"}}), 2, machine(1, 2, 1));
-  EXPECT_EQ(made.members_by, decided_by::nobody);
   EXPECT_EQ(made.policy, wait_policy::spin());
   EXPECT_EQ(made.cpu_of_rank, numbers({0, 1}));
 }
@@ -301,7 +290,6 @@ TEST(resolve, a_variable_that_is_ignored_decides_nothing) {
       team_options(), variables({{"LOCKSTEP_NUM_THREADS", "many"}, {"LOCKSTEP_PROC_BIND", "far"}}),
       2, machine(1, 2, 1));
   EXPECT_EQ(made.members, 2u);
-  EXPECT_EQ(made.members_by, decided_by::nobody);
   EXPECT_TRUE(made.bind.is_none());
 }
 
@@ -366,16 +354,11 @@ TEST(resolve, whether_loops_learn_is_said_by_the_program_else_the_environment_el
                    2, machine(1, 2, 1));
   };
   EXPECT_TRUE(made(team_options(), nullptr).learns);
-  EXPECT_EQ(made(team_options(), nullptr).learns_by, decided_by::nobody);
   EXPECT_FALSE(made(team_options(), "0").learns);
-  EXPECT_EQ(made(team_options(), "0").learns_by, decided_by::environment);
   EXPECT_TRUE(made(team_options(), "1").learns);
-  EXPECT_EQ(made(team_options(), "1").learns_by, decided_by::environment);
   EXPECT_TRUE(made(team_options(), "maybe").learns);
-  EXPECT_EQ(made(team_options(), "maybe").learns_by, decided_by::nobody);
   EXPECT_TRUE(made(team_options().learn(true), "0").learns);
   EXPECT_FALSE(made(team_options().learn(false), "1").learns);
-  EXPECT_EQ(made(team_options().learn(false), "1").learns_by, decided_by::program);
   EXPECT_TRUE(made(team_options().learn(true).members(1), nullptr).learns) << "also alone";
 }
 

@@ -89,7 +89,7 @@ class lockstep_team_by_loops : public lockstep_team<Waiting> {
   }
   template <class Function>
   double sum(std::size_t first, std::size_t last, const Function& f) {
-    return this->itself().reduce_range(lockstep::fast, first, last, 0.0, f, std::plus<double>());
+    return this->itself().reduce_range(first, last, 0.0, f, std::plus<double>());
   }
   template <class Function>
   void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
@@ -97,8 +97,7 @@ class lockstep_team_by_loops : public lockstep_team<Waiting> {
   }
   template <class Function>
   double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
-    return this->itself().reduce_range(lockstep::fast, first, last, 0.0, f, std::plus<double>(),
-                                       lockstep::dynamic_schedule());
+    return this->itself().reduce_range(first, last, 0.0, f, std::plus<double>());
   }
 };
 

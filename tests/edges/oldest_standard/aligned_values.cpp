@@ -59,7 +59,6 @@ void use(lockstep::team& workers) {
   const lockstep::schedule dynamic = lockstep::dynamic_schedule();
   expect(workers.reduce_each(0, 90, T(2), one, sum).value, 92, "reduce_each");
   expect(workers.reduce_each(0, 90, T(2), one, sum, dynamic).value, 92, "the same, dynamic");
-  expect(workers.reduce_each(lockstep::fast, 0, 90, T(2), one, sum).value, 92, "fast");
   expect(workers.scan_each(0, 90, T(2), one, sum, store).value, 92, "scan_each");
   double met = 0, told = 0;
   workers.run([&](lockstep::member& me) {
@@ -86,7 +85,6 @@ int main() {
     };
     const four zero = {};
     expect(workers.reduce_each(0, 90, zero, ones, add).value[3], 90, "four doubles");
-    expect(workers.reduce_each(lockstep::fast, 0, 90, zero, ones, add).value[3], 90, "fast");
   }
   expect(misplaced.load(), 0, "values that do not lie where they must");
   return wrong == 0 ? 0 : 1;

@@ -29,80 +29,71 @@ constexpr bool fits_cell() noexcept {
          alignof(Type) <= cell::size;
 }
 
-/// Writes values of Type into cells, and reads them.
+/// What the library needs to know about values that do not fit a cell.
+struct value_type {
+  element_type room;  ///< for any_aligned_array: memory, in which it makes nothing
+  void (*destroy)(void* value);
+  void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
+  void (*copy)(void* to, const void* from);  ///< constructs `to`
+};
+template <class Type>
+struct value_type_of {
+  static void make_nothing(void*) noexcept {}
+  static void destroy(void* value) { static_cast<Type*>(value)->~Type(); }
+  static void move(void* to, void* from) { ::new (to) Type(std::move(*static_cast<Type*>(from))); }
+  static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
+    ::new (to) Type(*static_cast<const Type*>(from));
+  }
+  static void copy_value(void*, const void*, std::false_type) noexcept {}
+  static void copy(void* to, const void* from) {
+    copy_value(to, from, std::is_copy_constructible<Type>());
+  }
+  static const value_type& get() noexcept {
+    static const value_type all = {
+        {sizeof(Type), alignof(Type) > cache_line_size ? alignof(Type) : cache_line_size,
+         make_nothing, nullptr},
+        destroy,
+        move,
+        copy};
+    return all;
+  }
+};
+
+/// Makes room for `count` values, and destroys those that `keeps` had before.
+void* make_room(const value_type& type, owner<kept_values>& keeps, std::size_t count);
+/// Moves a value to the room, and puts its address into the cell.
+void put_value(void* room, cell& into, void* value);
+
+/// Reads values of Type from cells, and writes them. `keeps` owns what does not fit, until the end of the region.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
-  /// The memory that put() needs besides the cell: none.
-  using room = void*;
-  /// Makes room for `count` calls of put(), and destroys the values that `keeps` had before. Members call prepare_of()
-  /// instead.
-  static room prepare(owner<kept_values>&, std::size_t) noexcept { return nullptr; }
-
-  static void put(room, cell& into, const Type& value) noexcept {
+  static void put(cell& into, const Type& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(Type));
+  }
+  static void put(void*, cell& into, const Type& value) noexcept { put(into, value); }
+  static void put(member_state&, owner<kept_values>&, cell& into, const Type& value) noexcept {
+    put(into, value);
   }
   static Type get(const cell& from) noexcept {
     alignas(Type) unsigned char storage[sizeof(Type)];
     std::memcpy(storage, from.bytes, sizeof(Type));
     return std::move(*reinterpret_cast<Type*>(storage));
   }
-  /// The same, if the caller is the only reader of this cell.
-  static Type take(const cell& from) noexcept { return get(from); }
 };
-
 template <class Type>
 struct cell_access<Type, false> {
-  /// Values on lines of their own. They have the alignment of Type, which C++11's `new` need not respect.
-  class values final : public kept_values {
-   public:
-    explicit values(std::size_t most) : storage_(most) {}
-    ~values() override {
-      while (count_ > 0) reinterpret_cast<Type*>(storage_[--count_].bytes)->~Type();
-    }
-    Type* add(Type&& value) {
-      Type* const address =
-          ::new (static_cast<void*>(storage_[count_].bytes)) Type(std::move(value));
-      ++count_;
-      return address;
-    }
-
-   private:
-    struct storage {
-      storage() noexcept {}  // not initialised
-      alignas(Type) unsigned char bytes[sizeof(Type)];
-    };
-    aligned_array<storage> storage_;
-    std::size_t count_ = 0;
-  };
-  using room = values*;
-
-  static room prepare(owner<kept_values>& keeps, std::size_t count) {
-    values* const made = new values(count);
-    keeps.reset(made);
-    return made;
+  /// Moves from `value`. `room` comes from make_room().
+  static void put(void* room, cell& into, Type& value) { put_value(room, into, &value); }
+  static void put(member_state& at, owner<kept_values>& keeps, cell& into, Type value) {
+    member_state::note_kept_values(at.shared());
+    put_value(make_room(value_type_of<Type>::get(), keeps, 1), into, &value);
   }
-  static void put(room here, cell& into, Type value) {
-    Type* const address = here->add(std::move(value));
-    std::memcpy(into.bytes, &address, sizeof address);
-  }
-  static Type get(const cell& from) { return static_cast<const Type&>(value_in(from)); }
-  static Type take(const cell& from) { return std::move(value_in(from)); }
-
- private:
-  static Type& value_in(const cell& from) noexcept {
-    Type* address;
+  static const Type& get(const cell& from) noexcept {
+    const Type* address;
     std::memcpy(&address, from.bytes, sizeof address);
     return *address;
   }
 };
-
-/// prepare() for a member: the end of the region destroys the values.
-template <class Type>
-typename cell_access<Type>::room prepare_of(member_state& at, owner<kept_values>& keeps,
-                                            std::size_t count) {
-  if (!fits_cell<Type>()) member_state::note_kept_values(at.shared());
-  return cell_access<Type>::prepare(keeps, count);
-}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

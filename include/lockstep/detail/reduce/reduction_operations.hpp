@@ -98,47 +98,6 @@ inline void check_copyable() noexcept {
 
 // --- the table ---
 
-/// What the library needs to know about values that do not fit a cell.
-struct value_type {
-  std::size_t size, alignment;
-  void (*destroy)(void* value);
-  void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
-  void (*copy)(void* to, const void* from);  ///< constructs `to`
-  /// prepare() and put() of cell_access; put() moves from `value`.
-  void* (*prepare)(owner<kept_values>& keeps, std::size_t count);
-  void (*put)(void* room, cell& into, void* value);
-};
-template <class Type>
-struct value_type_of {
-  using access = cell_access<Type>;
-
-  static void destroy(void* value) { static_cast<Type*>(value)->~Type(); }
-  static void move(void* to, void* from) { ::new (to) Type(std::move(*static_cast<Type*>(from))); }
-  static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
-    ::new (to) Type(*static_cast<const Type*>(from));
-  }
-  static void copy_value(void*, const void*, std::false_type) noexcept {}
-  static void copy(void* to, const void* from) {
-    copy_value(to, from, std::is_copy_constructible<Type>());
-  }
-  static void* prepare(owner<kept_values>& keeps, std::size_t count) {
-    return access::prepare(keeps, count);
-  }
-  static void put(void* room, cell& into, void* value) {
-    access::put(static_cast<typename access::room>(room), into,
-                std::move(*static_cast<Type*>(value)));
-  }
-
-  static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
-  static const value_type* get(std::false_type) noexcept {
-    static const value_type all = {sizeof(Type), alignof(Type), destroy, move, copy, prepare, put};
-    return &all;
-  }
-  static const value_type* get() noexcept {
-    return get(std::integral_constant<bool, fits_cell<Type>()>());
-  }
-};
-
 /// The first argument of the functions of a table: the base of the object that has the user's functions.
 struct operands {
   void* operation;
@@ -161,7 +120,6 @@ struct operations {
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
   const value_type* type;                                        ///< null: values fit a cell
-  bool fills_cell;                                               ///< leaves no byte of it free
   bool in_strips;  ///< a long leaf takes several calls of fold
   /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `room` comes from
   /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf.
@@ -387,8 +345,7 @@ bool sum_leaves(const operands& of, const leaf_run& run, void* room, cell* sums)
     bool is_stopped;
     Type sum(sum_of_leaf<Type>(own, op, run, first, last, is_stopped));
     if (is_stopped) return false;
-    using access = cell_access<Type>;
-    access::put(static_cast<typename access::room>(room), sums[number], std::move(sum));
+    cell_access<Type>::put(room, sums[number], sum);
     return true;
   });
 }
@@ -425,8 +382,7 @@ template <class Type, class Operation, class Values>
 const operations& operations_for(const Values&) noexcept {
   static const operations all = {fold_range<Type, Values, Operation>,
                                  combine_values<Type, Operation>,
-                                 value_type_of<Type>::get(),
-                                 fits_cell<Type>() && sizeof(Type) == cell::size,
+                                 fits_cell<Type>() ? nullptr : &value_type_of<Type>::get(),
                                  Values::in_strips,
                                  nullptr,
                                  nullptr,

@@ -8,14 +8,13 @@
 //
 //   REDUCE-1  `op` may run on every member at once, with the same arguments: it must not change shared data.
 //   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
-//   REDUCE-3  init is the left argument of the last op on each member; `fast` reductions and scans fold from init on.
-//             The result of an empty range is init.
+//   REDUCE-3  init is the left argument of the last op on each member; scans fold from init on. The result of an empty range is init.
 //   REDUCE-4  Once the region is stopped, a member ends within 1024 more calls of f(i).
 //   REDUCE-5  A member's leaves need not be its block. So f(i) may read data that another member writes in an earlier
 //             loop without a wait. If members have run such a construct since they last met, they meet before the
 //             leaves. One case needs no meeting: a loop in blocks, over a range of this length, with the same blocks as
 //             the leaves. Then no member takes leaves of others (LOOPS-6), and f(i) sees only what iteration i of that
-//             loop wrote. All members decide alike: MEMBER-1. `fast` reductions run by rank or ticket, as loops do.
+//             loop wrote. All members decide alike: MEMBER-1.
 //
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTIONS_HPP
 #define LOCKSTEP_DETAIL_REDUCE_REDUCTIONS_HPP
@@ -49,8 +48,7 @@ Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combi
     static void put_result(const void* data, cell& into) {
       const last_to_arrive& self = *static_cast<const last_to_arrive*>(data);
       Type result(self.combine(self.at.values_of(self.phase)));
-      cell_access<Type>::put(prepare_of<Type>(self.at, self.at.kept_result, 1), into,
-                             std::move(result));
+      cell_access<Type>::put(self.at, self.at.kept_result, into, std::move(result));
     }
   } const last = {at, combine, at.next_phase()};
   cell values[most_met_by_cells];
@@ -65,8 +63,7 @@ Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combi
 template <class Type>
 cell cell_with(member_state& at, Type value) {
   cell made = {};
-  cell_access<Type>::put(prepare_of<Type>(at, at.kept[at.next_phase() & 1u], 1), made,
-                         std::move(value));
+  cell_access<Type>::put(at, at.kept[at.next_phase() & 1u], made, std::move(value));
   return made;
 }
 
@@ -128,11 +125,6 @@ outcome scan(by_members in, const operations& what, const operands& of, std::siz
              schedule how, const void* init, void* result);
 outcome scan(as_region in, const operations& what, const operands& of, std::size_t length,
              schedule how, const void* init, void* result);
-/// `fast`: combines init and the values of members. As a region: `init` gets the result; false if it was stopped.
-outcome reduce_fast(member_state& at, const operations& what, const operands& of,
-                    std::size_t length, schedule how, const void* init, void* result);
-bool reduce_fast(as_region in, const operations& what, const operands& of, std::size_t length,
-                 schedule how, void* init);
 
 /// Room for the result of a reduction. Destroys the result.
 template <class Type>
@@ -181,36 +173,6 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t l
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return std::move(init);
 }
-/// The result that reduce_fast() or scan() has left, or init.
-template <class Type>
-Type result_or(const Type& init, outcome how_it_ended, result_of<Type>& result) {
-  if (how_it_ended == outcome::done) return std::move(result.value_left());
-  if (how_it_ended == outcome::stopped) leave_stopped_region();
-  return init;
-}
-template <class Type, class Operation, class Values>
-Type reduce_fast(member_state& at, const Values& values, std::size_t length, const Type& init,
-                 Operation& op, schedule how) {
-  check_types<Type, typename Values::value, Operation>();
-  check_copyable<Type>();
-  static_cast<void>(op);
-  result_of<Type> first, result;
-  first.set(init);
-  return result_or(init,
-                   reduce_fast(at, operations_for<Type, Operation>(values), values, length, how,
-                               first.room(), result.room()),
-                   result);
-}
-template <class Type, class Operation, class Values>
-Type reduce_fast(as_region in, const Values& values, std::size_t length, Type&& init, Operation& op,
-                 schedule how) {
-  check_types<Type, typename Values::value, Operation>();
-  static_cast<void>(op);
-  if (!reduce_fast(in, operations_for<Type, Operation>(values), values, length, how, &init)) {
-    leave_stopped_region();
-  }
-  return std::move(init);
-}
 /// Calls store(i, op(init, f(first), ..., f(i))) for every i; returns op(init, all values).
 template <class Type, class Place, class Index, class Function, class Operation, class Store>
 Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, Store& store,
@@ -220,10 +182,11 @@ Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, S
   check_copyable<Type>();
   result_of<Type> first, result;
   first.set(init);
-  return result_or(init,
-                   scan(in, operations_of_scan<Type, Operation>(values), values, span.length, how,
-                        first.room(), result.room()),
-                   result);
+  const outcome how_it_ended = scan(in, operations_of_scan<Type, Operation>(values), values,
+                                    span.length, how, first.room(), result.room());
+  if (how_it_ended == outcome::done) return std::move(result.value_left());
+  if (how_it_ended == outcome::stopped) leave_stopped_region();
+  return init;
 }
 
 }  // namespace reductions
