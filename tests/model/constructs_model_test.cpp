@@ -481,8 +481,6 @@ TEST_P(late_shares_model, a_reduction_sees_what_loops_without_a_wait_wrote_REDUC
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     int of_ticket[2] = {}, of_rank[2] = {};
-    // Makes the tables of its types: guards of statics order nothing here.
-    all.run_first(1, [&](member& me) { sum_of(me, of_rank); });
     all.run([&](member& me) {
       me.for_range(lockstep::nowait, 0, 2, [&](int first, int last) {
         for (int i = first; i < last; ++i) of_rank[i] = i + 1;

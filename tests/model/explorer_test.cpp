@@ -104,6 +104,31 @@ TEST(explorer, finds_plain_accesses_that_nothing_orders) {
   EXPECT_TRUE(contains(failure, "a data race")) << failure;
 }
 
+/// Made by the first call in the process, by code: `given` is known then only.
+int& kept_from_first_call(int given) {
+  struct made_by_code {
+    int value;
+    explicit made_by_code(int of) : value(of) {}
+  };
+  static made_by_code all(given);
+  return all.value;
+}
+
+TEST(explorer, knows_that_the_guard_of_a_static_orders_its_making_but_no_later_change) {
+  int seen[2] = {};
+  EXPECT_EQ(find_failure([&] {
+              threads({[&] { seen[0] = kept_from_first_call(7); },
+                       [&] { seen[1] = kept_from_first_call(7); }});
+            }),
+            "");
+  EXPECT_EQ(seen[0] + seen[1], 14);
+  const std::string failure = find_failure([] {
+    threads({[] { kept_from_first_call(7) = 8; },
+             [] { check(kept_from_first_call(7) != 0, "it has been made"); }});
+  });
+  EXPECT_TRUE(contains(failure, "a data race")) << failure;
+}
+
 TEST(explorer, finds_the_use_of_an_object_that_its_waiter_destroys) {
   const std::string failure = find_failure([] {
     mortal<word> flag(0u);

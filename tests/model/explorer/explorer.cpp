@@ -9,6 +9,7 @@
 namespace lockstep::model {
 
 explorer* explorer::active_ = nullptr;
+const void* explorer::outermost_guard_ = nullptr;
 
 explorer::explorer() : state_(new execution) {}
 explorer::~explorer() = default;
@@ -331,6 +332,18 @@ void explorer::forget_plain(std::uintptr_t address, std::size_t size) {
   if (!in_scenario || execution::is_alone()) return;
   const inside here;
   active_->state_->plain.forget(address, size);
+}
+
+void explorer::begin_static(const void* guard) {
+  if (!in_scenario) return;
+  in_scenario = false;
+  outermost_guard_ = guard;
+}
+
+void explorer::end_static(const void* guard) {
+  if (outermost_guard_ != guard) return;
+  outermost_guard_ = nullptr;
+  in_scenario = true;
 }
 
 }  // namespace lockstep::model

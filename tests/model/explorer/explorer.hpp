@@ -123,9 +123,13 @@ class explorer {
   // What the instrumentation of plain accesses calls, at any time.
   static void plain_access(std::uintptr_t address, std::size_t size, bool writes);
   static void forget_plain(std::uintptr_t address, std::size_t size);
+  /// Between these two a static of a function is made, once for all executions: plain accesses do not count.
+  static void begin_static(const void* guard);
+  static void end_static(const void* guard);
 
  private:
   static explorer* active_;
+  static const void* outermost_guard_;  // of the static that is made, in a scenario
   std::unique_ptr<execution> state_;
 };
 

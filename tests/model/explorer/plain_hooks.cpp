@@ -4,7 +4,7 @@
 // Scenarios are compiled with -fsanitize=thread and linked without: the functions that the instrumented
 // code calls are these, and tell the explorer of every plain access. Accesses that the instrumentation
 // takes for atomic belong to the standard library (reference counts, guards of statics): they are done
-// as they are, and order nothing. This file itself is not instrumented.
+// as they are, and order nothing; so what makes a static does not count. This file itself is not instrumented.
 #include <dlfcn.h>
 #include <malloc.h>
 
@@ -22,6 +22,20 @@ namespace {
 void access(const void* at, std::size_t size, bool writes) {
   explorer::plain_access(reinterpret_cast<std::uintptr_t>(at), size, writes);
 }
+
+/// The C++ runtime's function of this name, which ours calls. Its place is no static with a guard.
+template <class Function>
+Function* original(Function*& known, const char* name) {
+  if (known == nullptr) known = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return known;
+}
+
+using allocate = void*(std::size_t);
+using acquire = int(void*);
+using release = void(void*);
+allocate* known_allocate = nullptr;
+acquire* known_acquire = nullptr;
+release *known_release = nullptr, *known_abort = nullptr;
 
 }  // namespace
 
@@ -128,11 +142,28 @@ void operator delete(void* memory) noexcept {
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
-extern "C" void* __cxa_allocate_exception(std::size_t size) noexcept {
-  using allocate = void* (*)(std::size_t);
-  static const allocate original =
-      reinterpret_cast<allocate>(dlsym(RTLD_NEXT, "__cxa_allocate_exception"));
-  void* const made = original(size);
+extern "C" {
+void* __cxa_allocate_exception(std::size_t size) noexcept {
+  void* const made = original(known_allocate, "__cxa_allocate_exception")(size);
   explorer::forget_plain(reinterpret_cast<std::uintptr_t>(made), size);
   return made;
+}
+// A static of a function is made by one thread; its guard orders that before all uses. Compilers declare these functions
+// themselves, each with another type: hence names of our own.
+int acquire_guard(void* guard) __asm__("__cxa_guard_acquire");
+void release_guard(void* guard) __asm__("__cxa_guard_release");
+void abort_guard(void* guard) __asm__("__cxa_guard_abort");
+int acquire_guard(void* guard) {
+  const int is_ours = original(known_acquire, "__cxa_guard_acquire")(guard);
+  if (is_ours != 0) explorer::begin_static(guard);
+  return is_ours;
+}
+void release_guard(void* guard) {
+  original(known_release, "__cxa_guard_release")(guard);
+  explorer::end_static(guard);
+}
+void abort_guard(void* guard) {
+  original(known_abort, "__cxa_guard_abort")(guard);
+  explorer::end_static(guard);
+}
 }
