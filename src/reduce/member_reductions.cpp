@@ -77,8 +77,8 @@ class member_reduction : private member_nodes {
     value_stack values(what_, of_);
     values.push_copy_of(init);
     const auto pass = [&](index_range leaves, scan_pass how) {
-      return what_.scan_leaves(of_, run_of(at_, length_, leaves), how, &at_.shared().leaves[0],
-                               values.top());
+      const cell* const sums = at_.is_alone() ? nullptr : &at_.shared().leaves[0];  // or no group
+      return what_.scan_leaves(of_, run_of(at_, length_, leaves), how, sums, values.top());
     };
     if (at_.is_alone()) {
       if (!pass(part_, scan_pass::does_all) || !at_.goes_on()) return outcome::stopped;

@@ -228,7 +228,7 @@ TEST(display, the_first_team_of_a_process_is_displayed_if_that_is_asked_for) {
                   "^lockstep: LOCKSTEP_PROC_BIND='65535': this process may not use CPU 65535\n"
                   "lockstep [0-9.]+, the first team:\n"
                   "  usable CPUs: .*\n"
-                  "  team: 'first', 3 members, by LOCKSTEP_NUM_THREADS.*\n"
+                  "  team: 'first', 3 members.*\n"
                   "  LOCKSTEP_DISPLAY_ENV='1'\n"
                   "the second team\n$"));
 }
