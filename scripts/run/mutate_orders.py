@@ -43,6 +43,7 @@ LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_
 FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
          "wait/parking_lot": "locks", "wait/short_lock": "locks",
          "team/critical_name": "locks",
+         "toolbox/fan": "boards",
          "region/turns": "regions",
          "region/share_board": "regions",
          "region/region_board": "regions", "base/rank_tree": "regions",

@@ -75,6 +75,20 @@ TEST_P(fan_out_model, terminate_releases_everyone_who_waits) {
   });
 }
 
+TEST_P(fan_out_model, who_finds_it_terminated_without_waiting_sees_what_came_before) {
+  explore_with(small(), [] {
+    fan_out all(1, policy());
+    int data = 0;
+    threads({[&] {
+               data = 7;
+               all.terminate();
+             },
+             [&] {
+               if (all.terminated()) check(data == 7, "sees what came before terminate");
+             }});
+  });
+}
+
 TEST_P(fan_in_model, needs_every_notifier_and_sees_what_each_did) {
   explore_with(huge(), [] {
     fan_in all(2, policy());
