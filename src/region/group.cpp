@@ -191,8 +191,6 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
   in_construct = {kind, where, extent, 0};
 }
 
-constexpr const char* member_state::its_return;
-
 [[noreturn]] LOCKSTEP_INLINE void member_state::report_missing(std::size_t rank) const noexcept {
   const member_view& missing = member_of(rank);
   const auto name = [](const construct_note& of) noexcept {
@@ -222,7 +220,7 @@ constexpr const char* member_state::its_return;
 
 LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   if (self.is_alone() || self.is_stopped() || is_observed_by(observer::watches)) return;
-  self.told[self.next_phase() & 1u] = {member_state::its_return, {}, 0, 0};
+  self.told[self.next_phase() & 1u] = {member_state::its_return(), {}, 0, 0};
   self.told_without_wait[self.next_phase() & 1u] = 0;
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });

@@ -108,8 +108,8 @@ class group {
           self.told_without_wait[self.phase & 1u] == state(rank).told_without_wait[self.phase & 1u];
       if (is_like_mine && is_same(mine, theirs)) continue;
       if (self.is_stopped()) return;
-      if (mine.kind == member_state::its_return) state(rank).report_missing(self.rank());
-      if (theirs.kind == member_state::its_return) self.report_missing(rank);
+      if (mine.kind == member_state::its_return()) state(rank).report_missing(self.rank());
+      if (theirs.kind == member_state::its_return()) self.report_missing(rank);
       const bool is_first = self.rank() < rank;
       report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
                         is_first ? rank : self.rank(), is_first ? theirs : mine);

@@ -158,7 +158,10 @@ class member_state : public member_view {
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
   /// The construct in which a member that has returned meets the others (GROUP-4).
-  static constexpr const char* its_return = "its return";
+  static const char* its_return() noexcept {
+    static const char text[] = "its return";
+    return text;
+  }
   /// This member waits for one that has returned. Ends the program with a message.
   [[noreturn]] void report_missing(std::size_t rank) const noexcept;
 
