@@ -66,7 +66,7 @@ LOCKSTEP_INLINE void cpu_separation::shares_cpu(std::size_t rank, std::uint64_t 
   if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return;
   if (what == separation_pace::advice::move_if_free && is_machine_full()) return;
   move_off_cpu(static_cast<unsigned>(cpu));
-  pace.moved(now);
+  pace.moved();
   if (observers() != 0) {
     note_mark(mark_kind::separated, "separated",
               "it shared its CPU with the member that it waited for",

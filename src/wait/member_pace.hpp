@@ -32,8 +32,11 @@
 //   SEPARATE-2  After 64 waits on the CPU of the awaited member within 1 to 2 ms: then switches take most of the time.
 //               Members that work for long between their waits gain nothing where no CPU is free: on the other CPU
 //               they would get only a share of the time.
-//   SEPARATE-3  It asks whether a CPU is free once in 1 ms at most, and a no puts off nothing. It rests for 1 ms after a
-//               move. A move within four rests after the one before was in vain: that doubles the rest, up to 64 ms.
+//   SEPARATE-3  A move, and the question whether a CPU is free, put off the next question by a rest of 1 ms. The rest
+//               doubles, up to 64 ms, where the one before was in vain: the member was not found on another CPU
+//               since, or it is back within four rests. A question takes 4 us, and 20 where its lines are not in
+//               a cache: beside a busy process regions took a sixth longer where one came with every fourth. Only a
+//               move puts off the next move of SEPARATE-2.
 //   SEPARATE-5  After four observations in a row at any distance in time, if a CPU may be free. Elsewhere the member
 //               would wait for the end of a stranger's time slice, 4 ms, while the other one's CPU runs it at once. A
 //               worker that polls when its region is due, and did not run when it came, shares its CPU with the caller,
@@ -69,23 +72,30 @@ class separation_pace {
     }
     ++in_a_row_;
     const bool often = ++waits_ >= enough_waits && now - first_ >= least_rest;
-    if ((!often && in_a_row_ < enough_in_a_row) || now < rests_until_) return advice::stay;
-    rests_until_ = now + least_rest;
-    waits_ = in_a_row_ = 0;
+    if (often ? now < moves_at_ : in_a_row_ < enough_in_a_row || now < asks_at_)
+      return advice::stay;
+    const bool was_in_vain = asks_at_ != 0 && (is_stuck_ || now < asks_at_ + 3 * rest_);
+    rest_ = was_in_vain ? lesser(2 * rest_, most_rest) : least_rest;
+    asks_at_ = now + rest_;
+    in_a_row_ = 0;
+    is_stuck_ = true;
     return often ? advice::move : advice::move_if_free;
   }
   /// It was found on another one.
-  void has_own_cpu() noexcept { in_a_row_ = 0; }
-  void moved(std::uint64_t now) noexcept {
-    const bool was_in_vain = moved_at_ != 0 && now - moved_at_ < 4 * rest_;
-    rest_ = was_in_vain ? lesser(2 * rest_, most_rest) : least_rest;
-    moved_at_ = now;
-    rests_until_ = now + rest_;
+  void has_own_cpu() noexcept {
+    in_a_row_ = 0;
+    is_stuck_ = false;
+  }
+  /// It did what it was advised.
+  void moved() noexcept {
+    waits_ = 0;
+    moves_at_ = asks_at_;
   }
 
  private:
   unsigned waits_ = 0, in_a_row_ = 0;
-  std::uint64_t first_ = 0, moved_at_ = 0, rests_until_ = 0, rest_ = least_rest;
+  bool is_stuck_ = false;  ///< not found on another CPU since the last advice
+  std::uint64_t first_ = 0, asks_at_ = 0, moves_at_ = 0, rest_ = least_rest;
 };
 
 class member_pace {

@@ -288,7 +288,7 @@ std::vector<std::uint64_t> moves(separation_pace& pace, std::uint64_t begin, std
   for (std::uint64_t now = begin; now < end; now += distance) {
     const advice what = pace.shares_cpu(now);
     if (what == advice::stay || (what == advice::move_if_free && !is_free)) continue;
-    pace.moved(now);
+    pace.moved();
     times.push_back(now);
   }
   return times;
@@ -330,21 +330,40 @@ TEST(separation_pace, moves_in_vain_become_rare_and_a_good_one_makes_the_next_ea
     EXPECT_LE(times.size(), 80u);
     for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], ms) << i;
     EXPECT_GE(times.back() - times[times.size() - 2], separation_pace::most_rest);
+    pace.has_own_cpu();
     const auto later = moves(pace, 9000 * ms, 9008 * ms, 3 * us, is_free);
     ASSERT_GE(later.size(), 2u);
     EXPECT_LE(later[1] - later[0], 3 * ms);
   }
 }
 
-TEST(separation_pace,
-     questions_come_once_a_millisecond_and_answered_by_no_they_delay_none_SEPARATE_3) {
-  separation_pace pace;
-  int questions = 0;
-  for (std::uint64_t now = 5000 * ms; now < 5100 * ms; now += 20 * us) {
-    questions += pace.shares_cpu(now) != advice::stay ? 1 : 0;
+/// How often it asks whether a CPU is free, where none is, in `waits` waits in a row.
+int questions(separation_pace& pace, std::uint64_t begin, int waits, std::uint64_t distance) {
+  int count = 0;
+  for (int i = 0; i < waits; ++i) {
+    count += pace.shares_cpu(begin + std::uint64_t(i) * distance) == advice::move_if_free ? 1 : 0;
   }
-  EXPECT_GE(questions, 90);
-  EXPECT_LE(questions, 101);
+  return count;
+}
+
+TEST(separation_pace, questions_answered_by_no_become_rare_at_any_distance_SEPARATE_3) {
+  for (const std::uint64_t distance : {50 * us, 200 * us, ms, 3 * ms}) {
+    separation_pace pace;
+    const int waits = static_cast<int>(640 * ms / distance);
+    const int first = questions(pace, 5000 * ms, waits, distance);
+    EXPECT_GE(first, 8) << distance;
+    EXPECT_LE(first, 16) << distance;
+    pace.has_own_cpu();
+    EXPECT_GE(questions(pace, 6000 * ms, static_cast<int>(20 * ms / distance), distance), 1)
+        << "what was seen since makes the next one early";
+  }
+}
+
+TEST(separation_pace,
+     a_question_answered_by_no_puts_off_no_move_of_members_that_switch_SEPARATE_3) {
+  separation_pace pace;
+  questions(pace, 5000 * ms, 500, ms);
+  EXPECT_FALSE(moves(pace, 5500 * ms, 5504 * ms, 3 * us, false).empty());
 }
 
 }  // namespace
