@@ -171,13 +171,15 @@ struct whereabouts {
   static void describe(Subject&) noexcept {}
 };
 
+inline std::uint64_t number_of_this_thread() noexcept { return 0; }
+
 namespace misuse {
 constexpr bool diagnosed = false;
 template <class Object>
 class watched {};
-struct waiting_scope {
-  explicit waiting_scope(const void*) noexcept {}
-};
+enum class role : unsigned char { waiter };
+inline void note(const void*, role) noexcept {}
+inline bool forget(const void*, role, std::uint64_t) noexcept { return true; }
 inline void report(const void*, const char*, const char*) noexcept {}
 inline void check_only_waiter(const void*, const char*) noexcept {}
 inline void destroying(const void*, const char*) noexcept {}

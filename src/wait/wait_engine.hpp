@@ -132,6 +132,24 @@ class wait_engine {
                         std::uint64_t yield_time, rung first, rung last);
 };
 
+namespace misuse {
+
+/// The calling thread waits on `object` while this lives.
+class waiting_scope {
+ public:
+  explicit waiting_scope(const void* object) : object_(object) { note(object_, role::waiter); }
+  ~waiting_scope() {
+    if (diagnosed) forget(object_, role::waiter, number_of_this_thread());
+  }
+  waiting_scope(const waiting_scope&) = delete;
+  waiting_scope& operator=(const waiting_scope&) = delete;
+
+ private:
+  const void* const object_;
+};
+
+}  // namespace misuse
+
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
 template <class Waitable>
 bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,

@@ -17,7 +17,6 @@
 
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -81,20 +80,6 @@ inline void check_only_waiter(const void*, const char*) {}
 inline void destroying(const void*, const char*) {}
 
 #endif
-
-/// The calling thread waits on `object` while this lives.
-class waiting_scope {
- public:
-  explicit waiting_scope(const void* object) : object_(object) { note(object_, role::waiter); }
-  ~waiting_scope() {
-    if (diagnosed) forget(object_, role::waiter, number_of_this_thread());
-  }
-  waiting_scope(const waiting_scope&) = delete;
-  waiting_scope& operator=(const waiting_scope&) = delete;
-
- private:
-  const void* const object_;
-};
 
 /// A base for objects of one word that are registered under their own address. Its destructor calls destroying().
 /// Without the diagnosis the base is trivial, so that objects of static storage need no guard and no call at exit. It
