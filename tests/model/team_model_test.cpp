@@ -235,6 +235,26 @@ TEST_P(team_in_short_model, a_nested_region_runs_inline_TEAM_2) {
   });
 }
 
+TEST_P(team_in_short_model, who_sees_a_lone_region_stopped_sees_what_came_before_ALONE_2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    team all(2, policy());
+    int data = 0;
+    all.run([&](member& outer) {
+      if (outer.rank() != 0) return;
+      all.run([&](member& inner) {
+        threads({[&] {
+                   data = 7;
+                   inner.request_stop();
+                 },
+                 [&] {
+                   if (inner.stop_requested())
+                     check(data == 7, "sees what came before the request");
+                 }});
+      });
+    });
+  });
+}
+
 TEST_P(team_in_short_model, a_nested_region_in_an_iteration_runs_inline_whoever_runs_that_TEAM_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());
