@@ -71,8 +71,8 @@ void check_team(const environment& found) {
   require(made.is_crowded == made.policy.is_crowded() || made.policy.is_spin() ||
               made.policy.is_block(),
           "who listens knows that it is crowded");
-  require(!describe(made, found, {8, -1, cpus}, lockstep::build_info()).empty(),
-          "all is described");
+  const detail::granted_cpus machine = {8, -1, {0, 1, 2, 3, 4, 5, 6, 7}};
+  require(!describe(made, found, machine, lockstep::build_info()).empty(), "all is described");
 }
 
 }  // namespace
