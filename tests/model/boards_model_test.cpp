@@ -78,14 +78,7 @@ TEST_P(fan_out_model, terminate_releases_everyone_who_waits) {
 TEST_P(fan_out_model, who_finds_it_terminated_without_waiting_sees_what_came_before) {
   explore_with(small(), [] {
     fan_out all(1, policy());
-    int data = 0;
-    threads({[&] {
-               data = 7;
-               all.terminate();
-             },
-             [&] {
-               if (all.terminated()) check(data == 7, "sees what came before terminate");
-             }});
+    look_whether_terminated(all);
   });
 }
 
@@ -216,14 +209,7 @@ TEST_P(barrier_model, terminate_releases_who_waits_for_one_that_never_comes) {
 TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_before) {
   explore_with(small(), [] {
     ranked_barrier all(2, policy());
-    int data = 0;
-    threads({[&] {
-               data = 7;
-               all.terminate();
-             },
-             [&] {
-               if (all.terminated()) check(data == 7, "sees what came before terminate");
-             }});
+    look_whether_terminated(all);
   });
 }
 

@@ -119,6 +119,19 @@ class mortal {
   bool alive_ = true;
 };
 
+/// Who finds `object` terminated, without waiting on it, sees what came before the call.
+template <class Object>
+void look_whether_terminated(Object& object) {
+  int data = 0;
+  threads({[&] {
+             data = 7;
+             object.terminate();
+           },
+           [&] {
+             if (object.terminated()) check(data == 7, "sees what came before terminate");
+           }});
+}
+
 /// Calls f `count` times.
 template <class Function>
 void times(int count, Function f) {

@@ -108,14 +108,7 @@ TEST_P(mailbox_model, terminate_releases_the_owner_and_carries_what_came_before_
 TEST_P(mailbox_model, who_sees_that_it_is_terminated_sees_what_came_before) {
   explore_with(small(), [] {
     mailbox calls(2, policy());
-    int data = 0;
-    threads({[&] {
-               data = 7;
-               calls.terminate();
-             },
-             [&] {
-               if (calls.terminated()) check(data == 7, "sees what came before terminate");
-             }});
+    look_whether_terminated(calls);
   });
 }
 
