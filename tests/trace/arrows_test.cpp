@@ -221,14 +221,19 @@ TEST(arrows, VIEW_3_the_caller_has_an_arrow_from_the_end_of_the_part_that_it_wai
   }
 }
 
+// In the two tests of steps the member that publishes returns late: its return lets others go by the same word, and
+// would be the last that did so when a slow waiter looks.
 TEST(arrows, VIEW_3_a_step_of_a_member_has_an_arrow_from_that_member) {
   team workers(team_options().members(3).policy(wait_policy::spin()));
+  std::atomic<bool> is_seen{false};
   const seen_trace seen = trace_of([&] {
     lockstep::name_this_thread("caller");
-    workers.run([](member& me) {
+    workers.run([&](member& me) {
       if (me.rank() == 1) wait_until_awaited("a step of another member");
       if (me.rank() == 1) me.publish(1);
       if (me.rank() == 2) me.await_step(1, 1);
+      if (me.rank() == 2) is_seen = true;
+      while (me.rank() == 1 && !is_seen) std::this_thread::yield();
     });
   });
   const char* const name = lockstep::detail::diagnoses_misuse ? "notify" : "step";
@@ -237,15 +242,18 @@ TEST(arrows, VIEW_3_a_step_of_a_member_has_an_arrow_from_that_member) {
 
 TEST(arrows, VIEW_3_a_step_of_a_sub_team_has_an_arrow_from_that_member_or_none) {
   team workers(team_options().members(3).policy(wait_policy::spin()));
+  std::atomic<bool> is_seen{false};
   const seen_trace seen = trace_of([&] {
     lockstep::name_this_thread("caller");
-    workers.run([](member& me) {
+    workers.run([&](member& me) {
       lockstep::sub_team part = me.split(me.rank() == 1 ? 0 : 1);  // the ranks are others there
       if (me.rank() == 1) return;
       part->sync_threads();
       if (me.rank() == 0) wait_until_awaited("a step of another member");
       if (me.rank() == 0) part->publish(1);
       if (me.rank() == 2) part->await_step(0, 1);
+      if (me.rank() == 2) is_seen = true;
+      while (me.rank() == 0 && !is_seen) std::this_thread::yield();
     });
   });
   const char* const name = lockstep::detail::diagnoses_misuse ? "notify" : "step";
