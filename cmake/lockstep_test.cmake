@@ -8,7 +8,7 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 #               [BOTH_BACKENDS] [DELAYED] [NIGHT])
 #
 # One ctest entry, a process of its own. The part of the name before the first dot becomes a label: sync.event
-# carries 'sync'. The timeout (default 120 s) is what catches a hang.
+# carries 'sync'. The timeout (default 600 s) catches a hang, and no crowd.
 # The tests of a layer are one program, tests_<layer>; 'cmake --build ... --target sync.event' builds it, and the entry
 # runs those of its tests that SOURCES have (tests/support/main.cpp). PROGRAM names another one: tests with DEFINES need
 # it, and one program has one set of them. ALONE makes a program <name>, which may have a main() of its own.
@@ -221,7 +221,7 @@ function(lockstep_test name)
     return()
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT 600)
   endif()
   string(REGEX MATCH "^[^.]+" layer ${name})
   if(NOT arg_PROGRAM)

@@ -35,6 +35,6 @@ foreach(name IN ITEMS
     add_test(NAME examples.${name}
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_output.py
               ${name} $<TARGET_FILE:${name}>)
-    set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 LABELS examples)
+    set_tests_properties(examples.${name} PROPERTIES TIMEOUT 600 LABELS examples)
   endif()
 endforeach()

@@ -301,29 +301,31 @@ TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_threa
 }
 
 TEST(trace, VIEW_3_a_wake_of_before_a_wait_has_no_arrow_to_it) {
-  const seen_trace seen = trace_of([] {
-    lockstep::event object(lockstep::wait_policy::block());
-    watched_thread watched;
-    std::thread first([&] {
-      watched.enter();
-      object.wait();
+  // Whoever loses its CPU before it sleeps may find that the time is over.
+  for (std::size_t sleeps = 0; sleeps == 0;) {
+    const seen_trace seen = trace_of([] {
+      lockstep::event object(lockstep::wait_policy::block());
+      watched_thread watched;
+      std::thread first([&] {
+        watched.enter();
+        object.wait();
+      });
+      watched.wait_until_asleep();
+      std::thread([&] { object.notify(); }).join();
+      first.join();
+      std::thread late([&] {
+        lockstep::name_this_thread("late");
+        EXPECT_EQ(object.wait_for(std::chrono::milliseconds(2)), lockstep::wait_status::timed_out);
+      });
+      late.join();
     });
-    watched.wait_until_asleep();
-    std::thread([&] { object.notify(); }).join();
-    first.join();
-    std::thread late([&] {
-      lockstep::name_this_thread("late");
-      EXPECT_EQ(object.wait_for(std::chrono::milliseconds(2)), lockstep::wait_status::timed_out);
-    });
-    late.join();
-  });
-  ASSERT_EQ(seen.tracks("late").size(), 1u);
-  const int track = *seen.tracks("late").begin();
-  std::size_t sleeps = 0;
-  for (const seen_event& each : seen.of("wait"))
-    sleeps += each.track == track && each.argument("stage") == "sleep";
-  EXPECT_EQ(sleeps, 1u);
-  for (const auto& arrow : seen.arrows("wake")) EXPECT_NE(arrow.second.track, track);
+    ASSERT_EQ(seen.tracks("late").size(), 1u);
+    const int track = *seen.tracks("late").begin();
+    for (const seen_event& each : seen.of("wait"))
+      sleeps += each.track == track && each.argument("stage") == "sleep";
+    EXPECT_LE(sleeps, 1u);
+    for (const auto& arrow : seen.arrows("wake")) EXPECT_NE(arrow.second.track, track);
+  }
 }
 
 TEST(trace, a_wait_for_a_lock_is_named_and_ends_with_its_holder) {
