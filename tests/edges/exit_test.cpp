@@ -590,9 +590,14 @@ TEST(exit_edges, in_a_node_of_a_plan) {
 
 TEST(exit_edges, debug_builds_say_that_a_team_was_left_to_its_threads) {
   const ending found = end_of([] {
-    run_elsewhere(static_team(), [](member&) {
-      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
-    });
+    static std::atomic<bool> is_in{false};
+    std::thread([] {
+      static_team().run([](member&) {
+        is_in = true;
+        for (;;) std::this_thread::yield();
+      });
+    }).detach();
+    while (!is_in) std::this_thread::yield();
   });
   EXPECT_EQ(found.status, 0);
   const bool says = found.said.find("while another thread runs a region") != std::string::npos;
