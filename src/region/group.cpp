@@ -219,7 +219,7 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
 }
 
 LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
-  if (self.is_alone() || self.is_stopped() || is_observed_by(observer::watches)) return;
+  if (self.is_alone() || self.is_stopped() || !tells_returns_) return;
   self.told[self.next_phase() & 1u] = {member_state::its_return(), {}, 0, 0};
   self.told_without_wait[self.next_phase() & 1u] = 0;
   ++self.phase;

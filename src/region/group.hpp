@@ -13,7 +13,8 @@
 //            a sub-team end with it, inside the region.
 //   GROUP-4  In builds that diagnose misuse, its return is the last construct of a member, from its part or from its
 //            sub-team: it arrives there, and does not wait. So one that waits in another construct meets it, and says
-//            who is missing. If the watchdog is on, that is left to the watchdog, which reports more.
+//            who is missing. If the watchdog is on when the region begins, or the sub-team is made, that is left to the
+//            watchdog, which reports more. All members have to do the same, or their phases would differ.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -80,6 +81,7 @@ class group {
   /// The caller of the region calls this before it, and gets the phase that its `size` members begin after.
   std::uint32_t set_size(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).phase;
+    if (diagnoses_misuse) tells_returns_ = !is_observed_by(observer::watches);
     if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
     // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
     barrier.reset(phase);
@@ -152,6 +154,7 @@ class group {
   intrusive_list<sub_group> subs_;
   aligned_array<padded<member_state>> members_;
   std::size_t size_ = 0;
+  bool tells_returns_ = !is_observed_by(observer::watches);  ///< GROUP-4: the same for all members
   wait_word kept_{0};
 };
 
