@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fault/child_process.hpp"
+#include "observe/observers.hpp"
 #include "support/effort.hpp"
 
 namespace {
@@ -644,6 +645,25 @@ TEST(watchdog, threads_are_read_while_they_run) {
     return sum % 3 == 0 ? 0 : 1;
   });
   EXPECT_EQ(child.process().wait(), 0);
+}
+
+TEST(watchdog, begins_while_members_return_from_a_region_or_a_sub_team) {
+  EXPECT_EQ(lockstep::test::in_child([] {
+              using namespace lockstep::detail;
+              lockstep::team team(team_options().members(2));
+              for (int round = 0; round < 10; ++round) {
+                team.run([](member& me) {
+                  me.split(0)->sync_threads();  // the other lets go meanwhile
+                  if (me.rank() != 0) return;
+                  for (int i = 0; i < 20; ++i) std::this_thread::yield();
+                  begin_to_observe(observer::watches);
+                });
+                team.run([](member& me) { me.sync_threads(); });
+                end_to_observe(observer::watches);
+              }
+              return 0;
+            }),
+            0);
 }
 
 TEST(watchdog, each_stuck_wait_is_reported_once) {
