@@ -3,6 +3,7 @@
 #include "flow.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lockstep {
@@ -272,10 +273,10 @@ class flow_builder {
   }
 
   /// The edge between items of the innermost block that has both ends. An end in a loop there becomes that loop.
-  item_edge raised(const model_edge& edge) const {
+  model_edge raised(const model_edge& edge) const {
     const std::uint32_t nodes = static_cast<std::uint32_t>(size());
     std::uint32_t a = made_.block_of[edge.from], b = made_.block_of[edge.to];
-    item_edge made = {0, edge.from, edge.to};
+    model_edge made = edge;
     while (a != b) {
       const std::uint32_t depth_a = made_.blocks[a].depth, depth_b = made_.blocks[b].depth;
       if (depth_a >= depth_b) {
@@ -287,7 +288,6 @@ class flow_builder {
         b = made_.blocks[b].parent;
       }
     }
-    made.block = a;
     return made;
   }
 
@@ -295,17 +295,15 @@ class flow_builder {
   /// fault if two loops would have to run after each other.
   std::string sort_items() {
     const std::size_t items = size() + made_.blocks.size();
-    std::vector<model_edge> edges;
+    std::vector<model_edge>& edges = made_.item_edges;
     edges.reserve(made_.edges.size());
-    made_.item_edges.reserve(made_.edges.size());
-    for (const model_edge& each : made_.edges) {
-      made_.item_edges.push_back(raised(each));
-      edges.push_back({made_.item_edges.back().from, made_.item_edges.back().to, each.kind});
-    }
-    const std::vector<std::uint32_t> order = order_of(edges, edges_by(edges, items, false), items);
-    if (order.size() == items) return std::string();
+    for (const model_edge& each : made_.edges) edges.push_back(raised(each));
+    made_.item_out = edges_by(edges, items, false);
+    made_.item_in = edges_by(edges, items, true);
+    made_.item_order = order_of(edges, made_.item_out, items);
+    if (made_.item_order.size() == items) return std::string();
     std::string way;
-    for (const std::uint32_t e : cycle_of(edges, order, items)) {
+    for (const std::uint32_t e : cycle_of(edges, made_.item_order, items)) {
       way +=
           (way.empty() ? "" : ", ") + name(made_.edges[e].from) + " -> " + name(made_.edges[e].to);
       if (edges[e].to < size()) continue;
@@ -336,22 +334,21 @@ class flow_builder {
     }
   }
 
-  /// The answers that a node needs to run. An answer is twice the number of the node that gives it, plus 1 for true.
+  /// The answers that a node needs to run, sorted. An answer is twice the number of the node that gives it, plus 1 for
+  /// true.
   using answers = std::vector<std::uint32_t>;
 
-  /// What is in one of two sorted lists, or only what is in both. The result is sorted.
-  static answers merged(const answers& a, const answers& b, bool only_common) {
+  static void add(answers& to, const answers& more) {
     answers made;
-    for (std::size_t i = 0, k = 0; i < a.size() || k < b.size();) {
-      const bool of_a = k == b.size() || (i < a.size() && a[i] <= b[k]);
-      const bool of_b = i == a.size() || (k < b.size() && b[k] <= a[i]);
-      if (!only_common || (of_a && of_b)) made.push_back(of_a ? a[i] : b[k]);
-      i += of_a ? 1 : 0;
-      k += of_b ? 1 : 0;
-    }
-    return made;
+    std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(made));
+    to.swap(made);
   }
-  static void add(answers& to, const answers& more) { to = merged(to, more, false); }
+  static void keep(answers& of, const answers& other) {
+    answers made;
+    std::set_intersection(of.begin(), of.end(), other.begin(), other.end(),
+                          std::back_inserter(made));
+    of.swap(made);
+  }
 
   /// Whether the edge leads from the node that decides a loop to a node outside. Then that node's last answer is false.
   bool is_over_before(const model_edge& edge) const noexcept {
@@ -376,7 +373,8 @@ class flow_builder {
           add(here, known[each.from]);
           add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
         }
-        common = is_first ? known[each.from] : merged(common, known[each.from], true);
+        if (is_first) common = known[each.from];
+        keep(common, known[each.from]);
         is_first = false;
       }
       add(here, common);

@@ -6,7 +6,7 @@
 //   FLOW-2  Two blocks lie apart, or one lies in the other. Block 0 is the graph. Every other block is a loop, and has
 //           a higher number than the block around it. All nodes of a loop come after its `to` and before its `from`. No
 //           inner loop contains `from`. A loop runs as a whole. There is an order of all items, that is loops and nodes, in
-//           which edges go forward between items that lie beside each other in a block.
+//           which edges go forward between items that lie beside each other in a block: `item_order`.
 //   FLOW-3  `delayed` is empty where iterations do not overlap. Else it has the feedback between nodes that share no
 //           loop, and feedback that keeps three rules: iterations stay in order beside channels, no node is asked about
 //           an iteration when it is in the next one, and the members of a team-wide node are in the same iteration.
@@ -42,13 +42,6 @@ struct adjacency {
   }
 };
 
-/// An edge between two items that lie beside each other in a block. An item is a node, or a loop with all that is in
-/// it. The number of a loop as an item is that of its block plus the number of nodes.
-struct item_edge {
-  std::uint32_t block;
-  std::uint32_t from, to;
-};
-
 struct flow_block {
   std::uint32_t parent = 0;
   std::uint32_t depth = 0;
@@ -60,12 +53,17 @@ inline bool asks(edge_kind kind) noexcept {
   return kind == edge_kind::if_true || kind == edge_kind::if_false;
 }
 
+/// An item is a node, or a loop with all that is in it. The number of a loop as an item is that of its block plus the
+/// number of nodes.
 struct flow {
   std::string problem;  ///< empty, or else the rest is of no use
   std::vector<model_edge> edges;
   adjacency out, in;
   node_list order;
-  std::vector<item_edge> item_edges;  ///< of each edge
+  std::vector<model_edge>
+      item_edges;  ///< of each edge: between two items that lie beside each other in a block
+  adjacency item_out, item_in;
+  std::vector<std::uint32_t> item_order;
   std::vector<flow_block> blocks;
   std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
   std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
@@ -77,6 +75,11 @@ struct flow {
 
   /// Whether the node at its end may be skipped because of this edge.
   bool tells(const model_edge& edge) const { return asks(edge.kind) || may_be_skipped[edge.from]; }
+  /// The block in which an item lies beside others.
+  std::uint32_t block_around(std::uint32_t item) const noexcept {
+    const std::size_t nodes = block_of.size();
+    return item < nodes ? block_of[item] : blocks[item - nodes].parent;
+  }
   bool is_inside(std::uint32_t block, std::uint32_t of) const noexcept {
     while (blocks[block].depth > blocks[of].depth) block = blocks[block].parent;
     return block == of;

@@ -37,12 +37,6 @@ struct bound_call {
   std::uint16_t flags;
 };
 
-/// What a node that may be skipped asks another node.
-struct bound_question {
-  node_index node;  ///< no_node: the other node always runs
-  edge_kind kind;
-};
-
 /// The measured times of a node. The thread that runs the node writes them: runs of one node do not overlap.
 struct node_times {
   std::uint64_t count = 0, sum = 0, most = 0, least = ~std::uint64_t{0};  ///< ticks
@@ -97,10 +91,11 @@ struct turn_range {
 /// What the members of a team-wide node share.
 struct wide_part {
   wide_part(std::size_t width, wait_policy policy, stop_source& stop)
-      : shared(width, policy, stop) {}
+      : shared(width, policy, stop), entered(width, 0) {}
 
   group shared;
-  std::uint32_t phase = 0;  ///< of its barrier when the run begins
+  std::uint32_t phase = 0;             ///< of its barrier when the run begins
+  std::vector<std::uint32_t> entered;  ///< of each rank: the region in which it came here last
 };
 
 /// Where a member stands in a lane.
@@ -118,8 +113,6 @@ struct walker_state {
   backoff_trust patience = {};      ///< whether others come while it polls for them
   std::vector<std::uint64_t> seen;  ///< of each lane: the `done` that this member saw last
   std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
-  std::vector<std::uint32_t>
-      entered;  ///< of each team-wide node: the region in which the member came to it last
 };
 
 /// Notes for checked buffers which iteration the calling thread runs. Only in builds that diagnose misuse.
@@ -142,33 +135,26 @@ class iteration_mark {
 
 class flow_machine {
  public:
-  /// `stop` and `policy`: those of the team. A plan without a team has none, and never runs.
-  flow_machine(const graph_model& of, const flow& checked, flow_plan made,
+  /// Graph and check outlive it. `stop` and `policy`: those of the team. A plan without a team has none, and never runs.
+  flow_machine(const graph_model& of, const flow& graph, flow_plan made,
                const std::vector<node_function>& functions, wait_policy policy, stop_source* stop)
-      : plan(std::move(made)),
+      : model(of),
+        checked(graph),
+        plan(std::move(made)),
         board(plan.lanes.size(), policy, stop),
         wide_of(of.nodes.size(), nullptr),
-        wide_number(of.nodes.size(), 0),
         times(of.nodes.size()),
         walkers(plan.members),
-        questions_begin_(1, 0),
         answers_(of.nodes.size(), 0),
         origin_(checked.most_delay) {
     for (std::size_t i = 0; i < of.nodes.size(); ++i) {
-      for (const std::uint32_t e : checked.in.of(i)) {
-        if (!checked.may_be_skipped[i]) continue;
-        const model_edge& edge = checked.edges[e];
-        questions_.push_back({checked.tells(edge) ? edge.from : no_node, edge.kind});
-      }
-      questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
       if (!of.nodes[i].is_wide || stop == nullptr) continue;
       wide_parts_.push_back(owner<wide_part>(new wide_part(plan.width_of[i], policy, *stop)));
       wide_of[i] = wide_parts_.back().get();
-      wide_number[i] = static_cast<std::uint32_t>(wide_parts_.size() - 1);
     }
-    for (const plan_call& each : plan.calls) calls.push_back(bind(of, checked, functions, each));
+    for (const plan_call& each : plan.calls) calls.push_back(bind(functions, each));
     for (const node_index each : plan.line) {
-      line.push_back(bind(of, checked, functions, plan_call{each, 0}));
+      line.push_back(bind(functions, plan_call{each, 0}));
       is_plain_ = is_plain_ && line.back().flags == 0;
     }
     for (std::size_t rank = 0; rank < plan.members; ++rank) {
@@ -176,7 +162,6 @@ class flow_machine {
       // A member writes these all the time. The room after them keeps other members' data off their cache lines.
       own.seen.reserve(plan.lanes.size() + 2 * cache_line_size / sizeof(std::uint64_t));
       own.seen.assign(plan.lanes.size(), 0);
-      own.entered.assign(wide_parts_.size(), 0);
       std::size_t most = 0;
       for (const flow_block& each : checked.blocks) most = each.depth > most ? each.depth : most;
       own.places.reserve(most + 1 + 2 * cache_line_size / sizeof(lane_place));
@@ -279,22 +264,21 @@ class flow_machine {
   /// What a node has returned last; false if it was skipped.
   bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
 
+  const graph_model& model;
+  const flow& checked;
   const flow_plan plan;
   flow_board board;
   std::vector<bound_call> calls;    ///< as in the plan
   std::vector<bound_call> line;     ///< in the order for one member
   std::vector<wide_part*> wide_of;  ///< of each node, or null
-  std::vector<std::uint32_t> wide_number;
   std::vector<node_times> times;
   aligned_array<padded<walker_state>> walkers;
   // The next run times nodes in its first `timed_iterations` iterations, each until it has `most_samples` samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
-  const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
-  source_place where = {nullptr, 0};   ///< where the plan was made, for the ledger
+  source_place where = {nullptr, 0};  ///< where the plan was made, for the ledger
   /// For observers.
   const char* name_of(node_index node) const noexcept {
-    const bool has_name = model != nullptr && node < model->nodes.size();
-    return has_name ? model->nodes[node].name.c_str() : "node";
+    return node < model.nodes.size() ? model.nodes[node].name.c_str() : "node";
   }
 
   // Of the run. Its caller writes these before it, and only if they change, because members read these cache lines.
@@ -305,8 +289,7 @@ class flow_machine {
  private:
   enum : std::uint8_t { ran = 1, said_true = 2 };
 
-  bound_call bind(const graph_model& of, const flow& checked,
-                  const std::vector<node_function>& functions, plan_call what) const {
+  bound_call bind(const std::vector<node_function>& functions, plan_call what) const {
     const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
     bound_call made = bound_call();
     made.call = [](void*, std::size_t, member*) -> bool { return true; };
@@ -318,7 +301,7 @@ class flow_machine {
     made.rank = static_cast<std::uint16_t>(what.rank);
     const bool is_asked = checked.is_asked[what.node] || checked.loop_from[what.node] != 0;
     made.flags = static_cast<std::uint16_t>(
-        (of.nodes[what.node].is_wide ? bound_call::is_wide : 0) |
+        (model.nodes[what.node].is_wide ? bound_call::is_wide : 0) |
         (checked.may_be_skipped[what.node] ? bound_call::may_be_skipped : 0) |
         (is_asked ? bound_call::is_asked : 0));
     return made;
@@ -366,15 +349,16 @@ class flow_machine {
   }
   bool is_skipped(node_index node) const noexcept {
     bool one_ran = false;
-    for (std::uint32_t q = questions_begin_[node]; q < questions_begin_[node + 1]; ++q) {
-      if (questions_[q].node == no_node) {
+    for (const std::uint32_t e : checked.in.of(node)) {
+      const model_edge& edge = checked.edges[e];
+      if (!checked.tells(edge)) {
         one_ran = true;
         continue;
       }
-      const std::uint8_t said = answers_[questions_[q].node];
+      const std::uint8_t said = answers_[edge.from];
       one_ran |= (said & ran) != 0;
-      if (questions_[q].kind == edge_kind::if_true && said != (ran | said_true)) return true;
-      if (questions_[q].kind == edge_kind::if_false && said != ran) return true;
+      if (edge.kind == edge_kind::if_true && said != (ran | said_true)) return true;
+      if (edge.kind == edge_kind::if_false && said != ran) return true;
     }
     return !one_ran;
   }
@@ -382,7 +366,7 @@ class flow_machine {
     for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
       const plan_lane& of = plan.lanes[lane];
       // A loop that lies directly in the graph is over once in each turn of the graph.
-      const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
+      const bool is_outer = of.block != 0 && checked.blocks[of.block].parent == 0;
       board.reset(lane, of.block == 0 ? turns.first * of.steps : 0,
                   loop_decision(is_outer ? turns.first : 0, 0));
     }
@@ -394,8 +378,6 @@ class flow_machine {
   }
 
   bool is_plain_ = true;  ///< no node of the line is asked, skipped or team-wide
-  std::vector<std::uint32_t> questions_begin_;
-  std::vector<bound_question> questions_;
   std::vector<std::uint8_t> answers_;
   std::vector<owner<wide_part>> wide_parts_;
   std::uint64_t origin_;      ///< the number of the first turn: no delay reaches below 0

@@ -72,8 +72,6 @@ struct plan_step {
 struct plan_lane {
   std::uint32_t block, member;
   std::uint32_t first_step, steps;
-  std::uint32_t parent;       ///< the same member's lane of the block around
-  std::uint32_t parent_step;  ///< the step of `parent` that is this loop
 };
 
 struct flow_plan {
@@ -85,14 +83,12 @@ struct flow_plan {
   std::vector<plan_call> calls;
   std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
   std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
-  node_list from;                      ///< of each loop
   node_list line;                      ///< the order for one member
   std::vector<std::uint32_t>
       again;  ///< for each place in `line`: if the node decides a loop, where that begins; else no_lane
   std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
   std::vector<std::uint32_t> width_of;
   std::vector<plan_time> costs;
-  std::vector<plan_time> start;  ///< of each node, in the first turn
   plan_time critical_path = 0, serial_time = 0, predicted_time = 0;
 
   std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
@@ -107,7 +103,7 @@ flow_plan make_flow_plan(const graph_model& of, const flow& checked,
 // As text, and as pictures for Graphviz.
 std::string dot_of(const graph_model& of);
 std::string dot_of(const graph_model& of, const flow& checked, const flow_plan& plan);
-std::string text_of(const graph_model& of, const flow_plan& plan);
+std::string text_of(const graph_model& of, const flow& checked, const flow_plan& plan);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

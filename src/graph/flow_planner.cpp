@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/graph/flow_planner.cpp -- makes a plan of a graph (layer: graph)
 //
-// Four passes. "schedule" is in flow_schedule.hpp. "lay" makes each item an operation on the lanes of its members.
+// Three passes over the schedules of flow_schedule.hpp. "lay" makes each item an operation on the lanes of its members.
 // "wait" goes through the operations of each lane, and keeps how far every other lane must be by then: what a lane
 // knows already needs no wait. "cut" joins operations to one step if no lane waits for those in between.
 #include "flow_plan.hpp"
@@ -22,14 +22,12 @@ class flow_planner : private flow_scheduler {
       : flow_scheduler(of, checked, members, made), spots_(nodes_ + checked.blocks.size()) {}
 
   void make() {
-    schedule_all();
     made_.members = (std::max)(blocks_[0].used, std::uint32_t{1});
     made_.lane_at.assign(blocks_.size() * made_.members, std::uint32_t{no_lane});
     made_.decider.assign(blocks_.size(), std::uint32_t{no_lane});
-    for (const flow_block& each : flow_.blocks) made_.from.push_back(each.from);
     made_.member_of.assign(nodes_, 0);
     made_.width_of.assign(nodes_, 1);
-    made_.start.assign(nodes_, 0);
+    start_.assign(nodes_, 0);
     lay(0, numbers_below(blocks_[0].used), 0);
     predict();
     for (std::uint32_t block = 0; block < blocks_.size(); ++block) find_waits(block);
@@ -76,7 +74,7 @@ class flow_planner : private flow_scheduler {
     std::uint32_t& at = made_.lane_at[block * made_.members + member];
     if (at != no_lane) return at;
     at = static_cast<std::uint32_t>(made_.lanes.size());
-    made_.lanes.push_back({block, member, 0, 0, no_lane, 0});
+    made_.lanes.push_back({block, member, 0, 0});
     operations_.push_back(std::vector<lane_operation>());
     return at;
   }
@@ -107,7 +105,7 @@ class flow_planner : private flow_scheduler {
       }
       made_.member_of[each.item] = sorted[0];
       made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
-      made_.start[each.item] = start;
+      start_[each.item] = start;
       made_.line.push_back(each.item);
       const bool ends_loop = flow_.loop_from[each.item] != 0;
       made_.again.push_back(ends_loop ? begin_of_line : no_lane);
@@ -127,9 +125,6 @@ class flow_planner : private flow_scheduler {
     const std::uint32_t inner = item - nodes_;
     // A number in the schedule of a bound loop is the member's own.
     lay(inner, blocks_[inner].is_bound ? numbers_below(blocks_[inner].used) : own, begin);
-    for (const lane_spot& each : spots_[item]) {
-      made_.lanes[made_.lane(inner, member_of(each))].parent = each.lane;
-    }
   }
 
   /// Predicts the time from one iteration to the next. Where they overlap, it is what the busiest member takes, or the
@@ -146,8 +141,8 @@ class flow_planner : private flow_scheduler {
     }
     plan_time shortest = *std::max_element(busy.begin(), busy.end());
     for (const model_feedback& each : flow_.delayed) {
-      const plan_time end = time_after(made_.start[each.from], made_.costs[each.from]);
-      const plan_time begin = made_.start[each.to];
+      const plan_time end = time_after(start_[each.from], made_.costs[each.from]);
+      const plan_time begin = start_[each.to];
       if (end > begin) shortest = (std::max)(shortest, (end - begin) / std::int64_t{each.delay});
     }
     made_.predicted_time = (std::min)(made_.predicted_time, shortest);
@@ -199,9 +194,9 @@ class flow_planner : private flow_scheduler {
     const block_schedule& of = blocks_[block];
     std::vector<model_edge> delays;
     for (std::uint32_t i = 0; block == 0 && i < flow_.delayed.size(); ++i) {
-      delays.push_back({i, local_[item_in(0, flow_.delayed[i].to)], edge_kind::plain});
+      delays.push_back({i, item_in(0, flow_.delayed[i].to), edge_kind::plain});
     }
-    const adjacency delayed = edges_by(delays, of.items.size(), true);
+    const adjacency delayed = edges_by(delays, spots_.size(), true);
 
     // Lanes of one block do not have successive numbers, as loops have lanes in between. Here they count from 0.
     number_.assign(made_.lanes.size(), no_lane);
@@ -217,8 +212,7 @@ class flow_planner : private flow_scheduler {
     known_.assign(lanes_ * lanes_, knows_turn_before ? 0 : std::int64_t{least});
     for (std::uint32_t k = 0; k < lanes_; ++k) known_[k * lanes_ + k] = 0;
     keeps_all_ = of.placed.size() * lanes_ <= most_kept;
-    after_.clear();
-    if (keeps_all_) after_.resize(own_.size());
+    after_.assign(own_.size(), knowledge());
 
     std::vector<need> needs;
     for (const placed_item& each : of.placed) {
@@ -226,16 +220,16 @@ class flow_planner : private flow_scheduler {
       for (const lane_spot& here : spots_[each.item]) {
         needs.clear();
         if (enters(each.item, here.lane)) {
-          for (const std::uint32_t e : of.in.of(local_[each.item])) {
-            need_item(of.items[of.edges[e].from], 0, needs);
+          for (const std::uint32_t e : flow_.item_in.of(each.item)) {
+            need_item(flow_.item_edges[e].from, 0, needs);
           }
-          for (const std::uint32_t e : delayed.of(local_[each.item])) {
+          for (const std::uint32_t e : delayed.of(each.item)) {
             const model_feedback& what = flow_.delayed[delays[e].from];
             need_item(item_in(0, what.from), what.delay, needs);
           }
         }
         if (ends_turn && !is_wide(each.item)) need_turn(needs);
-        wait_for(here, needs);
+        wait_for(here, needs, known_on(here.lane));
       }
       if (each.item >= nodes_) meet(spots_[each.item]);
       for (const lane_spot& here : spots_[each.item]) pass(here);
@@ -243,7 +237,7 @@ class flow_planner : private flow_scheduler {
       needs.clear();
       need_turn(needs);
       const lane_spot first = spots_[each.item][0];
-      wait_for({first.lane, first.at + 1}, needs);
+      wait_for({first.lane, first.at + 1}, needs, known_on(first.lane));
       pass({first.lane, first.at + 1});
     }
     if (block == 0 && !flow_.overlaps) wait_for_iteration(of);
@@ -251,12 +245,11 @@ class flow_planner : private flow_scheduler {
 
   std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
 
-  /// Adds the waits that the lane's knowledge does not imply. It begins with the latest, because that implies others.
-  void wait_for(const lane_spot& here, std::vector<need>& needs) {
+  /// Adds the waits that are not implied by what is known. It begins with the latest, because that implies others.
+  void wait_for(const lane_spot& here, std::vector<need>& needs, std::int64_t* known) {
     lane_operation& own = operation_at(here);
-    own.first_wait = own.last_wait = static_cast<std::uint32_t>(waits_.size());
+    own.first_wait = static_cast<std::uint32_t>(waits_.size());
     std::sort(needs.begin(), needs.end(), need::comes_before);
-    std::int64_t* const known = known_on(here.lane);
     for (const need& each : needs) {
       const std::uint32_t k = number_[each.what.lane];
       const std::int64_t reach =
@@ -264,17 +257,18 @@ class flow_planner : private flow_scheduler {
       if (known[k] >= reach || each.what.lane == here.lane) continue;
       waits_.push_back({each.what.lane, each.what.at, each.delay});
       operation_at(each.what).is_awaited = true;
-      own.last_wait = static_cast<std::uint32_t>(waits_.size());
-      if (each.delay == 0) learn(known, each.what);
+      learn(known, each);
       known[k] = (std::max)(known[k], reach);
     }
+    own.last_wait = static_cast<std::uint32_t>(waits_.size());
   }
-  /// Adds what the other lane knew after that operation.
-  void learn(std::int64_t* known, const lane_spot& from) {
-    if (!keeps_all_) return;
-    const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
+  /// Adds what the other lane knew after that operation, if that is known yet.
+  void learn(std::int64_t* known, const need& from) {
+    const std::vector<std::int64_t>& rows = after_[number_[from.what.lane]];
+    if (rows.size() <= from.what.at * lanes_) return;
     for (std::uint32_t k = 0; k < lanes_; ++k) {
-      known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
+      known[k] = (std::max)(
+          known[k], rows[from.what.at * lanes_ + k] - std::int64_t{from.delay} * length(own_[k]));
     }
   }
   /// At the end of a loop every lane knows what any of them knew.
@@ -299,25 +293,16 @@ class flow_planner : private flow_scheduler {
   void wait_for_iteration(const block_schedule& of) {
     std::vector<need> ends;
     for (const placed_item& each : of.placed) {
-      if (of.out.of(local_[each.item]).empty()) need_item(each.item, 1, ends);
+      if (flow_.item_out.of(each.item).empty()) need_item(each.item, 1, ends);
     }
-    std::sort(ends.begin(), ends.end(), need::comes_before);
     for (const placed_item& each : of.placed) {
-      if (!of.in.of(local_[each.item]).empty()) continue;
+      if (!flow_.item_in.of(each.item).empty()) continue;
       for (const lane_spot& here : spots_[each.item]) {
         if (here.at != 0 || !enters(each.item, here.lane)) continue;
         // It begins with what the lane knew at the end of the iteration before.
         knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
-        lane_operation& own = operation_at(here);
-        own.first_wait = static_cast<std::uint32_t>(waits_.size());
-        for (const need& end : ends) {
-          if (known[number_[end.what.lane]] > end.what.at) continue;
-          waits_.push_back({end.what.lane, end.what.at, 1});
-          operation_at(end.what).is_awaited = true;
-          learn(known.data(), end.what);
-          known[number_[end.what.lane]] = end.what.at + 1;
-        }
-        own.last_wait = static_cast<std::uint32_t>(waits_.size());
+        for (std::uint32_t k = 0; k < lanes_; ++k) known[k] -= length(own_[k]);
+        wait_for(here, ends, known.data());
       }
     }
   }
@@ -340,9 +325,7 @@ class flow_planner : private flow_scheduler {
                   made_.steps.back().is_open == is_open(each);
         if (!goes_on) add_step(each);
         each.step = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step - 1;
-        if (is_loop) {
-          made_.lanes[made_.lane(each.item - nodes_, of.member)].parent_step = each.step;
-        } else {
+        if (!is_loop) {
           if (!each.is_decision) made_.calls.push_back({each.item, each.rank});
           made_.steps.back().decides =
               flow_.loop_from[each.item] != 0 && (each.is_decision || !is_wide(each.item));
@@ -384,6 +367,7 @@ class flow_planner : private flow_scheduler {
   static constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)() / 4;
   static constexpr std::size_t most_kept = std::size_t{1} << 22;
 
+  std::vector<plan_time> start_;                         ///< of each node, in the first turn
   std::vector<std::vector<lane_operation>> operations_;  ///< of each lane
   std::vector<std::vector<lane_spot>> spots_;            ///< of each item
   std::vector<plan_wait> waits_;  ///< here `steps` is the place of an operation

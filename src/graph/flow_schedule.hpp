@@ -24,19 +24,16 @@ namespace detail {
 
 class flow_scheduler {
  protected:
-  /// The number of an item: that of a node; or that of a loop's block plus the number of nodes.
   struct placed_item {
     std::uint32_t item;
     plan_time start;
     std::vector<std::uint32_t> members;
   };
   struct block_schedule {
-    std::vector<std::uint32_t> items;
-    std::vector<model_edge> edges;  ///< by their places in `items`
-    adjacency in, out;
-    std::vector<placed_item> placed;  ///< in order
-    std::uint32_t used = 0;           ///< how many members
-    bool is_bound = false;            ///< the numbers are the members' own
+    std::vector<std::uint32_t> items;  ///< edges go forward
+    std::vector<placed_item> placed;   ///< in order
+    std::uint32_t used = 0;            ///< how many members
+    bool is_bound = false;             ///< the numbers are the members' own
     plan_time length = 0;
     plan_time critical_path = 0;
   };
@@ -47,15 +44,19 @@ class flow_scheduler {
         made_(made),
         nodes_(static_cast<std::uint32_t>(of.nodes.size())),
         members_(static_cast<std::uint32_t>(members)),
-        blocks_(checked.blocks.size()) {}
-
-  void schedule_all() {
+        blocks_(checked.blocks.size()),
+        home_(nodes_ + checked.blocks.size(), no_lane),
+        missing_(home_.size(), 0),
+        finish_(home_.size(), 0),
+        way_(home_.size(), 0),
+        bare_way_(home_.size(), 0) {
     collect();
     collect_wishes();
     for (std::size_t block = blocks_.size(); block-- > 0;) {
       schedule(static_cast<std::uint32_t>(block));
     }
   }
+
   bool is_wide(std::uint32_t item) const { return item < nodes_ && of_.nodes[item].is_wide; }
   static std::vector<std::uint32_t> numbers_below(std::uint32_t count) {
     std::vector<std::uint32_t> made(count);
@@ -72,41 +73,20 @@ class flow_scheduler {
   const std::uint32_t nodes_, members_;
 
   std::vector<block_schedule> blocks_;
-  std::vector<std::uint32_t> local_;  ///< of each item: its place in its block's `items`
-  node_list
-      group_of_;  ///< of each node: the node that stands for all that are kept near it; empty: no wishes
 
  private:
-  struct arrival {
-    plan_time latest, second;  ///< when the last value is there; the last one not from `home`
-    std::uint32_t home;
-  };
   /// What is known of an item when its member is chosen.
   struct candidate {
     std::uint32_t item;
-    arrival at;
-    std::uint32_t next;  ///< the member that waits for it in the next turn, or none
-    std::uint32_t wish;  ///< the member that runs the nodes it is kept near, or none
-    node_list writers;   ///< members that run what it depends on, the latest first
+    std::uint32_t next;             ///< the member that waits for it in the next turn, or none
+    std::uint32_t wish;             ///< the member that runs the nodes it is kept near, or none
+    node_list writers;              ///< members that run what it depends on, the latest first
+    std::vector<plan_time> starts;  ///< when it could begin on each member
   };
 
-  /// Finds the items of each block, and the edges between them.
   void collect() {
-    local_.resize(nodes_ + blocks_.size());
-    const auto add = [this](std::uint32_t block, std::uint32_t item) {
-      local_[item] = static_cast<std::uint32_t>(blocks_[block].items.size());
-      blocks_[block].items.push_back(item);
-    };
-    for (const node_index node : flow_.order) add(flow_.block_of[node], node);
-    for (std::uint32_t block = 1; block < blocks_.size(); ++block) {
-      add(flow_.blocks[block].parent, nodes_ + block);
-    }
-    for (const item_edge& each : flow_.item_edges) {
-      blocks_[each.block].edges.push_back({local_[each.from], local_[each.to], edge_kind::plain});
-    }
-    for (block_schedule& each : blocks_) {
-      each.in = edges_by(each.edges, each.items.size(), true);
-      each.out = edges_by(each.edges, each.items.size(), false);
+    for (const std::uint32_t item : flow_.item_order) {
+      if (item != nodes_) blocks_[flow_.block_around(item)].items.push_back(item);
     }
     for (const node_index node : flow_.order) {
       if (of_.nodes[node].pin == no_node) continue;
@@ -118,7 +98,6 @@ class flow_scheduler {
     }
     blocks_[0].is_bound = true;
   }
-
   /// Groups the nodes of one block that are kept near each other.
   void collect_wishes() {
     if (of_.wishes.empty()) return;
@@ -131,38 +110,50 @@ class flow_scheduler {
     for (node_index i = 0; i < nodes_; ++i) group_of_[i] = root_of(group_of_, i);
   }
 
-  plan_time start_on(const arrival& at, plan_time free, std::uint32_t member) const noexcept {
-    plan_time there = time_after(at.latest, crossing_time);
-    if (member == at.home || at.home == no_lane) {
-      there =
-          at.second < 0 ? at.latest : (std::max)(at.latest, time_after(at.second, crossing_time));
+  void find_ways_to_end(block_schedule& in) {
+    for (std::size_t k = in.items.size(); k-- > 0;) {
+      const std::uint32_t i = in.items[k];
+      for (const std::uint32_t e : flow_.item_out.of(i)) {
+        const std::uint32_t next = flow_.item_edges[e].to;
+        way_[i] = (std::max)(way_[i], time_after(way_[next], crossing_time));
+        bare_way_[i] = (std::max)(bare_way_[i], bare_way_[next]);
+      }
+      way_[i] = time_after(way_[i], length_of(i));
+      bare_way_[i] =
+          time_after(bare_way_[i], i < nodes_ ? made_.costs[i] : blocks_[i - nodes_].critical_path);
+      in.critical_path = (std::max)(in.critical_path, bare_way_[i]);
     }
-    return (std::max)(there, free);
   }
 
-  /// How far each item is from the end of its block.
-  std::vector<plan_time> ways_to_end(block_schedule& in) const {
-    const std::vector<std::uint32_t> order = order_of(in.edges, in.out, in.items.size());
-    // `way` has the cost of edges between members, `bare` has not.
-    std::vector<plan_time> way(order.size(), 0), bare(order.size(), 0);
-    for (std::size_t k = order.size(); k-- > 0;) {
-      const std::uint32_t i = order[k], item = in.items[i];
-      for (const std::uint32_t e : in.out.of(i)) {
-        way[i] = (std::max)(way[i], time_after(way[in.edges[e].to], crossing_time));
-        bare[i] = (std::max)(bare[i], bare[in.edges[e].to]);
+  /// When an item's values are there, on each member. That of a team-wide node is there on all at once.
+  std::vector<plan_time> arrivals_of(std::uint32_t item) const {
+    std::vector<plan_time> made(members_, 0);
+    for (const std::uint32_t e : flow_.item_in.of(item)) {
+      const std::uint32_t writer = flow_.item_edges[e].from;
+      const plan_time far = time_after(finish_[writer], crossing_time);
+      for (std::uint32_t m = 0; m < members_; ++m) {
+        const bool is_near = home_[writer] == m || home_[writer] == no_lane;
+        made[m] = (std::max)(made[m], is_near ? finish_[writer] : far);
       }
-      way[i] = time_after(way[i], length_of(item));
-      bare[i] = time_after(
-          bare[i], item < nodes_ ? made_.costs[item] : blocks_[item - nodes_].critical_path);
-      in.critical_path = (std::max)(in.critical_path, bare[i]);
     }
-    return way;
+    return made;
+  }
+  node_list writers_of(std::uint32_t item) const {
+    node_list made;
+    plan_time latest = -1;
+    for (const std::uint32_t e : flow_.item_in.of(item)) {
+      const std::uint32_t writer = flow_.item_edges[e].from;
+      if (home_[writer] == no_lane) continue;
+      made.push_back(home_[writer]);
+      if (finish_[writer] > latest) std::swap(made.front(), made.back());
+      latest = (std::max)(latest, finish_[writer]);
+    }
+    return made;
   }
 
   void schedule(std::uint32_t block) {
     block_schedule& in = blocks_[block];
-    const std::size_t count = in.items.size();
-    const std::vector<plan_time> way = ways_to_end(in);
+    find_ways_to_end(in);
     struct entry {
       plan_time key;
       std::uint32_t item;
@@ -176,79 +167,61 @@ class flow_scheduler {
     };
     std::priority_queue<entry, std::vector<entry>, decltype(shorter_way)> ready(shorter_way);
     std::priority_queue<entry, std::vector<entry>, decltype(later)> coming(later);
-    std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
-    std::vector<plan_time> free(members_, 0), finish(count, 0);
-    std::vector<std::uint32_t> home(count, no_lane), missing(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      missing[i] = in.in.begin[i + 1] - in.in.begin[i];
-      if (missing[i] == 0) coming.push(entry{0, i});
+    std::vector<plan_time> free(members_, 0);
+    for (const std::uint32_t item : in.items) {
+      missing_[item] = flow_.item_in.begin[item + 1] - flow_.item_in.begin[item];
+      if (missing_[item] == 0) coming.push(entry{0, item});
     }
     node_list member_of_group(group_of_.size(), no_lane);
-    for (std::size_t i = 0; i < count && !group_of_.empty(); ++i) {
-      if (in.items[i] >= nodes_ || of_.nodes[in.items[i]].pin == no_node) continue;
-      member_of_group[group_of_[in.items[i]]] = of_.nodes[in.items[i]].pin;
+    for (const std::uint32_t item : in.items) {
+      if (group_of_.empty() || item >= nodes_ || of_.nodes[item].pin == no_node) continue;
+      member_of_group[group_of_[item]] = of_.nodes[item].pin;
     }
-    in.placed.reserve(count);
+    in.placed.reserve(in.items.size());
     while (!ready.empty() || !coming.empty()) {
       plan_time now = *std::min_element(free.begin(), free.end());
       if (ready.empty()) now = (std::max)(now, coming.top().key);
       while (!coming.empty() && coming.top().key <= now) {
         const std::uint32_t next = coming.top().item;
         coming.pop();
-        ready.push(entry{way[next], next});
+        ready.push(entry{way_[next], next});
       }
-      const std::uint32_t i = ready.top().item, item = in.items[i];
+      const std::uint32_t item = ready.top().item;
       ready.pop();
 
       // The end of a turn or an iteration is best on the member that begins the next one.
-      const bool is_end =
-          block != 0 ? item == flow_.blocks[block].from : !flow_.overlaps && in.out.of(i).empty();
+      const bool is_end = block != 0 ? item == flow_.blocks[block].from
+                                     : !flow_.overlaps && flow_.item_out.of(item).empty();
       const std::uint32_t next = is_end && !in.placed.empty() ? in.placed[0].members[0] : no_lane;
-      candidate of = {item, arrivals[i], next, no_lane, node_list()};
-      plan_time latest = -1;
-      for (const std::uint32_t e : in.in.of(i)) {
-        const std::uint32_t writer = in.edges[e].from;
-        if (home[writer] == no_lane) continue;
-        of.writers.push_back(home[writer]);
-        if (finish[writer] > latest) std::swap(of.writers.front(), of.writers.back());
-        latest = (std::max)(latest, finish[writer]);
+      candidate of = {item, next, no_lane, writers_of(item), arrivals_of(item)};
+      for (std::uint32_t m = 0; m < members_; ++m) {
+        of.starts[m] = (std::max)(of.starts[m], free[m]);
       }
       const bool has_group = !group_of_.empty() && item < nodes_;
       if (has_group) of.wish = member_of_group[group_of_[item]];
-      placed_item place = {item, 0, members_for(of, free)};
+      placed_item place = {item, 0, members_for(of)};
       for (const std::uint32_t member : place.members) {
-        place.start = (std::max)(place.start, start_on(of.at, free[member], member));
+        place.start = (std::max)(place.start, of.starts[member]);
         in.used = (std::max)(in.used, member + 1);
       }
-      finish[i] = time_after(place.start, length_of(item));
-      for (const std::uint32_t member : place.members) free[member] = finish[i];
-      in.length = (std::max)(in.length, finish[i]);
-      home[i] = is_wide(item) ? std::uint32_t{no_lane} : place.members[0];
-      if (has_group && !is_wide(item)) member_of_group[group_of_[item]] = home[i];
+      finish_[item] = time_after(place.start, length_of(item));
+      for (const std::uint32_t member : place.members) free[member] = finish_[item];
+      in.length = (std::max)(in.length, finish_[item]);
+      home_[item] = is_wide(item) ? std::uint32_t{no_lane} : place.members[0];
+      if (has_group && !is_wide(item)) member_of_group[group_of_[item]] = home_[item];
       in.placed.push_back(std::move(place));
-      for (const std::uint32_t e : in.out.of(i)) {
-        const std::uint32_t to = in.edges[e].to;
-        arrival& at = arrivals[to];
-        if (at.home == no_lane && at.second < 0 && at.latest <= 0) {
-          at = {finish[i], -1, home[i]};
-        } else if (finish[i] > at.latest) {
-          if (home[i] != at.home) at.second = at.latest;
-          at.latest = finish[i];
-          at.home = home[i];
-        } else if (home[i] != at.home && finish[i] > at.second) {
-          at.second = finish[i];
-        }
-        if (--missing[to] > 0) continue;
-        coming.push(entry{start_on(at, 0, at.home), to});
+      for (const std::uint32_t e : flow_.item_out.of(item)) {
+        const std::uint32_t to = flow_.item_edges[e].to;
+        if (--missing_[to] > 0) continue;
+        const std::vector<plan_time> arrivals = arrivals_of(to);
+        coming.push(entry{*std::min_element(arrivals.begin(), arrivals.end()), to});
       }
     }
   }
 
   /// The members that run an item. If it is a loop that is not bound, the first of them runs its first node.
-  std::vector<std::uint32_t> members_for(const candidate& of,
-                                         const std::vector<plan_time>& free) const {
+  std::vector<std::uint32_t> members_for(const candidate& of) const {
     const std::uint32_t item = of.item, next = of.next;
-    const auto start_of = [&](std::uint32_t m) { return start_on(of.at, free[m], m); };
     std::uint32_t width = 1;
     if (item >= nodes_) {
       const block_schedule& loop = blocks_[item - nodes_];
@@ -273,15 +246,17 @@ class flow_scheduler {
     }
     if (width > 1) {
       std::vector<std::uint32_t> all = numbers_below(members_);
-      std::stable_sort(all.begin(), all.end(),
-                       [&](std::uint32_t a, std::uint32_t b) { return start_of(a) < start_of(b); });
+      std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return of.starts[a] < of.starts[b];
+      });
       all.resize(width);
       std::sort(all.begin(), all.end());
       return all;
     }
-    std::uint32_t best = next != no_lane ? next : of.at.home != no_lane ? of.at.home : 0;
+    const std::uint32_t home = of.writers.empty() ? no_lane : of.writers[0];
+    std::uint32_t best = next != no_lane ? next : home != no_lane ? home : 0;
     const auto start_for_next = [&](std::uint32_t m) {
-      return time_after(start_of(m), next != no_lane && m != next ? plan_time{crossing_time} : 0);
+      return time_after(of.starts[m], next != no_lane && m != next ? plan_time{crossing_time} : 0);
     };
     plan_time soonest = start_for_next(best);
     for (std::uint32_t m = 0; m < members_; ++m) {
@@ -291,11 +266,19 @@ class flow_scheduler {
       best = m;
     }
     // Among members that are equally good, take one that has its data.
-    for (std::size_t k = 0; k < of.writers.size() && best != next && best != of.at.home; ++k) {
+    for (std::size_t k = 0; k < of.writers.size() && best != next && best != home; ++k) {
       if (start_for_next(of.writers[k]) == soonest) return {of.writers[k]};
     }
     return {best};
   }
+
+  node_list
+      group_of_;  ///< of each node: the node that stands for all that are kept near it; empty: no wishes
+  std::vector<std::uint32_t> home_;  ///< of each item: its member; none yet, or a team-wide node
+  // Of each item: what it depends on and has no member yet; its end; how far it is from the end of its block, with the
+  // cost of edges between members, and without.
+  std::vector<std::uint32_t> missing_;
+  std::vector<plan_time> finish_, way_, bare_way_;
 };
 
 }  // namespace detail

@@ -97,60 +97,53 @@ class flow_walk {
     if (on.steps == 0 || steps == 0) return;
     const plan_step& step =
         plan_.steps[on.first_step + converted<std::size_t>((steps - 1) % on.steps)];
-    const node_index node = step.loop != 0                     ? plan_.from[step.loop]
+    const node_index node = step.loop != 0                     ? of_.checked.blocks[step.loop].from
                             : step.last_call > step.first_call ? of_.calls[step.last_call - 1].node
                                                                : no_node;
     note_node_wait(of_.name_of(node), of_.where, ticks);
   }
 
-  /// What a member waits for: a lane, the stop, or something to do for another member.
-  struct watched_lane final : waitable {
-    watched_lane(flow_walk& walk, std::uint32_t lane, std::uint64_t so_many) noexcept
-        : self(walk),
-          word(walk.of_.board.done(lane)),
-          steps(so_many),
-          member(walk.plan_.lanes[lane].member) {}
-    watched_lane(const watched_lane&) = delete;
-    watched_lane& operator=(const watched_lane&) = delete;
+  struct has_so_many {
+    const flow_walk& self;
+    std::uint64_t steps;
+    std::uint32_t member;  ///< of the awaited lane
 
-    struct is_far {
-      std::uint64_t steps;
-      bool operator()(std::uint64_t done) const noexcept { return done >= steps; }
-      void describe(wait_subject&) const noexcept {}
-    };
-
-    flow_walk& self;
-    const published_word<std::uint64_t> word;
-    const std::uint64_t steps;
-    const std::uint32_t member;
-    found_step found = found_step();
-    bool has_found = false;
-    unsigned looks = 0;
-
-    /// For observers.
-    void describe(wait_subject& to) const noexcept override {
-      at().describe(to);
+    bool operator()(std::uint64_t done) const noexcept { return done >= steps; }
+    void describe(wait_subject& to) const noexcept {
       to.kind = wait_kind::step_of_plan;
       to.phase = static_cast<std::uint32_t>(steps);
       to.rank = self.rank_;
       to.awaited = member;
     }
-    awaited_word<std::uint64_t, is_far, stops_with_region> at() const noexcept {
-      return {word, is_far{steps}, self.stop_};
-    }
-    bool is_ready() const noexcept { return word.value() >= steps || self.stop_.requested(); }
-    bool ready() override {
-      if (is_ready()) return true;
-      if (++looks % self.looks_each_ != 0) return false;
-      has_found = self.find(member, found);
+  };
+  /// Ends a wait for the stop, or for something to do for another member. It looks for that only now and then.
+  struct stop_or_help {
+    stop_or_help(flow_walk& walk, std::uint32_t awaited) noexcept : self(walk), member(awaited) {}
+
+    flow_walk& self;
+    std::uint32_t member;
+    unsigned looks = 0;
+    bool has_found = false;
+    found_step found;
+
+    bool requested() {
+      if (self.stop_.requested()) return true;
+      if (++looks % self.looks_each_ == 0) has_found = self.find(member, found);
       return has_found;
     }
+  };
+  struct watched_lane final : awaited_word<std::uint64_t, has_so_many, stop_or_help&> {
+    watched_lane(const published_word<std::uint64_t>& at, has_so_many done,
+                 stop_or_help& or_other) noexcept
+        : awaited_word(at, done, or_other), other(or_other) {}
+
     /// Sleeps for 2 ms at most, because a member that has not begun may never come.
     void sleep(deadline until) override {
       const deadline soon = deadline::after(std::chrono::milliseconds(2));
-      at().sleep(soon.nanoseconds() < until.nanoseconds() ? soon : until);
-      looks = self.looks_each_ - 1;
+      awaited_word::sleep(soon.nanoseconds() < until.nanoseconds() ? soon : until);
+      other.looks = other.self.looks_each_ - 1;
     }
+    stop_or_help& other;
   };
 
   bool wait_or_help(std::uint32_t lane, std::uint64_t steps) {
@@ -173,11 +166,12 @@ class flow_walk {
       if (stop_.requested()) return false;
     }
     for (;;) {
-      watched_lane what(*this, lane, steps);
+      stop_or_help other(*this, member);
+      watched_lane what(of_.board.done(lane), has_so_many{*this, steps, member}, other);
       wait_engine::wait(what, of_.board.policy(), own_.history);
       if (has_done(lane, steps)) return true;
       if (stop_.requested()) return false;
-      if (what.has_found) help(what.found);
+      if (other.has_found) help(other.found);
     }
   }
 
@@ -347,7 +341,7 @@ class flow_walk {
 
   void run_wide(const bound_call& what) {
     wide_part& part = *of_.wide_of[what.node];
-    std::uint32_t& entered = own_.entered[of_.wide_number[what.node]];
+    std::uint32_t& entered = part.entered[what.rank];
     member_state& state = part.shared.state(what.rank);
     if (entered != stop_.region) {
       entered = stop_.region;
@@ -368,7 +362,7 @@ class flow_walk {
   }
 
   bool decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
-    const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
+    const bool again = of_.answer(of_.checked.blocks[plan_.lanes[lane].block].from);
     decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
     of_.board.decide(lane, decided_);
     return again;

@@ -45,7 +45,6 @@ LOCKSTEP_INLINE void plan_body::make() {
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
-  machine->model = &model;
   machine->where = where;
 }
 
@@ -125,7 +124,7 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
     why = "a run was started, and not joined; a node cannot run the plan that it is part of";
   }
   if (why != nullptr) fail_use("lockstep::plan::%s: %s", function, why);
-  if (has_started) end_started();
+  if (has_started) end_run(has_started, machine->is_done());
 }
 
 LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
@@ -148,36 +147,51 @@ LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
   // The program may end inside a node, by exit() or on another thread.
   if (is_running) return false;
   if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
-  if (has_started) end_started();
+  if (has_started) end_run(has_started, machine->is_done());
   return true;
 }
 
-LOCKSTEP_INLINE void plan_body::end_started() {
-  has_started = false;
+LOCKSTEP_INLINE void plan_body::end_run(bool& goes_on, bool is_complete) {
+  goes_on = false;
   stop.end();
-  if (!was_alone) machine->come_to_rest(!machine->is_done());
+  if (!was_alone) machine->come_to_rest(!is_complete);
 }
 
-/// Marks a plan as running, and puts its lanes in order afterwards.
+/// Begins a run, and puts the lanes in order after it. `goes_on`: is_running, or has_started.
 class plan_run {
  public:
-  explicit plan_run(plan_body& of) noexcept : of_(of) {
-    of_.is_running = true;
-    of_.was_alone = of_.is_stopped = false;
-    of_.stop.begin();
+  plan_run(plan_body& of, bool& goes_on, std::uint64_t iterations, const iteration_gate* gate,
+           const char* function, bool is_timed = false)
+      : of_(of), goes_on_(goes_on), is_timed_(is_timed) {
+    if (of.is_running || of.has_started || of.host.team == nullptr) of.check_ready(function);
+    of.check_lives(function);
+    of.iterations = iterations;
+    of.gate = gate;
+    if (is_timed) {
+      of.learns = false;
+      of.machine->timed_iterations = of.machine->most_samples = ~std::uint64_t{0};
+    }
+    if (of.learns) of.learn();
+    of.machine->prepare(iterations, gate);
+    of.was_alone = of.is_stopped = false;
+    of.stop.begin();
+    goes_on = true;
   }
   ~plan_run() {
-    of_.is_running = false;
-    of_.stop.end();
-    if (!of_.was_alone) of_.machine->come_to_rest(!is_complete);
+    if (is_kept) return;
+    if (is_timed_) of_.machine->timed_iterations = 0;
+    of_.end_run(goes_on_, is_complete);
   }
   plan_run(const plan_run&) = delete;
   plan_run& operator=(const plan_run&) = delete;
 
   bool is_complete = false;
+  bool is_kept = false;  ///< it goes on when this object ends
 
  private:
   plan_body& of_;
+  bool& goes_on_;
+  const bool is_timed_;
 };
 
 template <class Argument>
@@ -199,18 +213,12 @@ job plan_body::part() {
 }
 
 LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
-                                    const char* function) {
-  if (is_running || has_started || host.team == nullptr) check_ready(function);
-  check_lives(function);
-  if (count == 0) return true;
-  iterations = count;
-  gate = asks;
-  if (learns) learn();
-  machine->prepare(count, asks);
-  plan_run here(*this);
-  here.is_complete = machine->plan.members == 1 || needs_all
+                                    const char* function, bool is_timed) {
+  plan_run here(*this, is_running, count, asks, function, is_timed);
+  here.is_complete =
+      count == 0 || (machine->plan.members == 1 || needs_all
                          ? host.team->run(machine->plan.members, part<member>(), where, "plan")
-                         : run_shares(count);
+                         : run_shares(count));
   if (was_alone && is_stopped) here.is_complete = false;
   return here.is_complete;
 }
@@ -243,29 +251,14 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
 }
 
 LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
-  if (is_running || has_started || host.team == nullptr) check_ready("start");
-  check_lives("start");
-  if (!host.team->has_own_threads()) {
+  if (host.team != nullptr && !host.team->has_own_threads()) {
     fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
   }
-  iterations = count;
-  gate = nullptr;
-  was_alone = is_stopped = false;
-  if (learns) learn();
-  machine->prepare(count, nullptr);
-  stop.begin();
+  // It begins before the region, because its nodes may ask, and ends here if the team refuses.
+  plan_run here(*this, has_started, count, nullptr, "start");
   in_flight = exceptions_in_flight();
-  // Set before the region begins, because its nodes may ask. Taken back if the team refuses.
-  struct mark {
-    plan_body& of;
-    bool is_kept;
-    ~mark() {
-      if (!is_kept) of.end_started();
-    }
-  } started = {*this, false};
-  has_started = true;
   started_region made = host.team->start(part<member>(), where, "plan");
-  started.is_kept = true;
+  here.is_kept = true;
   stop.enter(*host.stop, host.team->core().running());
   return made;
 }
@@ -321,22 +314,6 @@ LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::
   return new plan_body(graph_access::body_of(of), on, members, where);
 }
 
-/// While it lives, runs time all nodes.
-class timed_plan {
- public:
-  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
-    if (of.is_running || of.has_started) of.check_ready("measure");
-    of.learns = false;
-    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
-  }
-  ~timed_plan() { machine_.timed_iterations = 0; }
-  timed_plan(const timed_plan&) = delete;
-  timed_plan& operator=(const timed_plan&) = delete;
-
- private:
-  flow_machine& machine_;
-};
-
 }  // namespace detail
 
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, call_site where)
@@ -381,9 +358,8 @@ LOCKSTEP_INLINE std::size_t plan::members() const noexcept {
 }
 
 LOCKSTEP_INLINE bool plan::measure(std::size_t iterations) {
-  const detail::timed_plan here(body());
   const std::uint64_t begin = detail::monotonic_nanoseconds();
-  const bool completed = body().run(iterations, nullptr, "measure");
+  const bool completed = body().run(iterations, nullptr, "measure", true);
   if (!completed) return false;  // the number of iterations is not known
   body().measured_time += detail::monotonic_nanoseconds() - begin;
   body().measured_iterations += iterations;
@@ -393,10 +369,7 @@ LOCKSTEP_INLINE bool plan::measure(std::size_t iterations) {
 LOCKSTEP_INLINE timed_run plan::run_by(deadline until) {
   const std::uint64_t begin = detail::monotonic_nanoseconds();
   timed_run made = timed_run();
-  {
-    const detail::timed_plan here(body());
-    made.completed = body().run(1, nullptr, "run_by");
-  }
+  made.completed = body().run(1, nullptr, "run_by", true);
   const std::uint64_t end = detail::monotonic_nanoseconds();
   body().measured_time += end - begin;
   ++body().measured_iterations;
@@ -434,7 +407,7 @@ LOCKSTEP_INLINE std::string plan::dot() const {
 }
 
 LOCKSTEP_INLINE std::string plan::text() const {
-  return detail::text_of(body().model, body().machine->plan);
+  return detail::text_of(body().model, body().checked, body().machine->plan);
 }
 
 LOCKSTEP_INLINE void plan::request_stop() {

@@ -56,7 +56,8 @@ struct plan_body {
   /// Before a run of a plan that learns: has the run timed, or makes the plan anew.
   void learn();
   /// A run by several members, or on the calling thread alone.
-  bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function);
+  bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function,
+           bool is_timed = false);
   bool run_shares(std::uint64_t iterations);
   started_region start(std::uint64_t iterations);
   /// A member's part of a run.
@@ -70,8 +71,8 @@ struct plan_body {
   void check_lives(const char* function) const;
   /// Whether a run was started, and is not over.
   bool is_open() const noexcept;
-  /// Ends a run that was started, and has been joined since.
-  void end_started();
+  /// Notes that no run goes on, and puts the lanes in order.
+  void end_run(bool& goes_on, bool is_complete);
   /// Before the plan ends. False if members may still use it: then the caller must not delete it.
   bool let_go() noexcept;
   /// A run on the calling thread alone, inside a region. A stop of the region ends the run. A stop of the run does not

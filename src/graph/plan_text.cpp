@@ -91,12 +91,13 @@ LOCKSTEP_INLINE std::string dot_of(const graph_model& of, const flow& checked,
   return text + "}\n";
 }
 
-LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow_plan& plan) {
+LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow& checked,
+                                    const flow_plan& plan) {
   std::string text;
   for (const plan_lane& lane : plan.lanes) {
     text += "member " + std::to_string(lane.member);
     if (lane.block != 0) {
-      text += ", in the loop that " + quoted(of, plan.from[lane.block]) + " decides";
+      text += ", in the loop that " + quoted(of, checked.blocks[lane.block].from) + " decides";
     }
     text += ":\n";
     for (std::uint32_t s = lane.first_step; s < lane.first_step + lane.steps; ++s) {
@@ -110,7 +111,7 @@ LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow_plan& plan
         text += "]";
       }
       if (step.loop != 0) {
-        text += " the loop that " + quoted(of, plan.from[step.loop]) + " decides";
+        text += " the loop that " + quoted(of, checked.blocks[step.loop].from) + " decides";
       }
       for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
         text += " " + quoted(of, plan.calls[c].node);

@@ -6,18 +6,18 @@
 //   LEAVE-1  A rank whose part ends early sends a word to its peers, the ranks at the other ends. A rank that waits for
 //            messages looks for such a word now and then.
 //   LEAVE-2  When all ranks know that the end was early, every rank has sent one word to each peer, and receives one
-//            from each. So no word is left for a later run.
-//   LEAVE-3  Then peers exchange how many messages each way has carried, and receive those that are still under way. So
-//            no request is left, and the next run can begin.
+//            from each. So no word is left for a later run. MPI keeps them in order: a peer may have sent that of the
+//            next run before another one's word for this one is here.
+//   LEAVE-3  The word says how many messages each way has carried: whoever sends it sends no more of them in this run.
+//            So the other end receives those that are still under way, no request is left, and the next run can begin.
 //
-// Cost   a look: one MPI_Testany.
+// Cost   a look: one MPI_Iprobe.
 #ifndef LOCKSTEP_SRC_MPI_EARLY_ENDS_HPP
 #define LOCKSTEP_SRC_MPI_EARLY_ENDS_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <map>
 #include <vector>
 
 #include "communicator.hpp"
@@ -30,67 +30,48 @@ namespace mpi {
 class early_ends {
  public:
   /// The tags of messages begin here.
-  static constexpr int first_tag = 2;
+  static constexpr int first_tag = 1;
 
   explicit early_ends(const communicator& ranks) noexcept : ranks_(ranks) {}
-  ~early_ends() {
-    if (!is_active() || exceptions_in_flight() != 0) return;
-    const call_permit permit(ranks_.level(), ranks_.who());
-    for (MPI_Request& each : told_) {
-      MPI_Cancel(&each);
-      MPI_Wait(&each, MPI_STATUS_IGNORE);
-      MPI_Request_free(&each);
-    }
-  }
   early_ends(const early_ends&) = delete;
   early_ends& operator=(const early_ends&) = delete;
 
-  // Before open().
+  // Before the first run.
 
-  void add_peer(int rank) { static_cast<void>(peer_of(rank)); }
-  /// `key`: the same at both ends, and different for each way between the two ranks. `way`: its number for settle().
-  void add_way_to(int rank, int key, std::size_t way) { peer_of(rank).to.push_back({key, way}); }
-  void add_way_from(int rank, int key, std::size_t way) {
-    peer_of(rank).from.push_back({key, way});
-  }
-  void open() {
-    words_.assign(peers_.size(), MPI_REQUEST_NULL);
-    std::vector<MPI_Request> told(peers_.size(), MPI_REQUEST_NULL);
-    for (peer& each : peers_) {
-      for (std::vector<end_of_way>* ends : {&each.to, &each.from}) {
-        std::sort(ends->begin(), ends->end());
-      }
-    }
-    for (std::size_t p = 0; p < peers_.size(); ++p) {
-      ranks_.begin("MPI_Recv_init", [&] {
-        return MPI_Recv_init(nullptr, 0, MPI_BYTE, peers_[p].rank, word_tag, ranks_.comm(),
-                             &told[p]);
-      });
-    }
-    told_ = std::move(told);
-    expect_words();
+  void add_peer(int rank) { peers_[rank]; }
+  /// `key`: the same at both ends, and different for each way between the two ranks. `way`: its number for leave() and
+  /// settle().
+  void add_way(bool sends, int rank, int key, std::size_t way) {
+    (sends ? peers_[rank].to : peers_[rank].from)[key] = way;
   }
 
-  /// Sets `has_left` if a peer has left since the last look. One thread at a time. Returns MPI's code.
+  /// Sets `has_left` if a peer has left. One thread at a time. Returns MPI's code.
   int look(bool& has_left) noexcept {
     if (peers_.empty()) return MPI_SUCCESS;
     const call_permit permit(ranks_.level(), ranks_.who());
-    int which = 0, has_come = 0;
-    const int code = MPI_Testany(static_cast<int>(told_.size()), told_.data(), &which, &has_come,
-                                 MPI_STATUS_IGNORE);
+    int has_come = 0;
+    const int code =
+        MPI_Iprobe(MPI_ANY_SOURCE, word_tag, ranks_.comm(), &has_come, MPI_STATUS_IGNORE);
     has_left = has_left || has_come != 0;
     return code;
   }
 
   // By the thread that has run this rank's part.
 
-  /// Tells the peers, once.
-  void leave() {
+  /// Tells the peers, once. sent(way): how many messages were sent by it, modulo 2^32.
+  template <class Sent>
+  void leave(const Sent& sent) {
     if (has_left_) return;
     has_left_ = true;
-    for (std::size_t p = 0; p < peers_.size(); ++p) {
+    words_.clear();
+    for (auto& each : peers_) {
+      peer& to = each.second;
+      to.told.clear();
+      for (const auto& way : to.to) to.told.push_back(sent(way.second));
+      words_.push_back(MPI_REQUEST_NULL);
       ranks_.begin("MPI_Isend", [&] {
-        return MPI_Isend(nullptr, 0, MPI_BYTE, peers_[p].rank, word_tag, ranks_.comm(), &words_[p]);
+        return MPI_Isend(to.told.data(), static_cast<int>(to.told.size()), MPI_UINT32_T, each.first,
+                         word_tag, ranks_.comm(), &words_.back());
       });
     }
   }
@@ -103,70 +84,33 @@ class early_ends {
     MPI_Testall(static_cast<int>(words_.size()), words_.data(), &flag, MPI_STATUSES_IGNORE);
     have_gone_ = flag != 0;
   }
-  /// LEAVE-2 and LEAVE-3, on all ranks. sent(way): how many messages were sent by it. take(way, count): receives until
-  /// `count` messages have come by it. Counts are modulo 2^32.
-  template <class Sent, class Take>
-  void settle(const Sent& sent, const Take& take) {
-    leave();
-    std::vector<MPI_Request> requests(2 * peers_.size(), MPI_REQUEST_NULL);
-    std::vector<std::vector<std::uint32_t>> out(peers_.size()), in(peers_.size());
-    for (std::size_t p = 0; p < peers_.size(); ++p) {
-      for (const end_of_way& each : peers_[p].to) out[p].push_back(sent(each.way));
-      in[p].resize(peers_[p].from.size());
-      exchange(peers_[p].rank, out[p], in[p], &requests[2 * p]);
-    }
-    ranks_.await(told_.size(), told_.data());
-    expect_words();
-    ranks_.await(requests.size(), requests.data());
-    for (std::size_t p = 0; p < peers_.size(); ++p) {
-      for (std::size_t k = 0; k < in[p].size(); ++k) take(peers_[p].from[k].way, in[p][k]);
+  /// LEAVE-2 and LEAVE-3, on all ranks, after leave(). take(way, count): receives until `count` messages have come by it.
+  template <class Take>
+  void settle(const Take& take) {
+    for (const auto& each : peers_) {
+      std::vector<std::uint32_t> counts(each.second.from.size());
+      ranks_.perform("MPI_Irecv", [&](MPI_Request* request) {
+        return MPI_Irecv(counts.data(), static_cast<int>(counts.size()), MPI_UINT32_T, each.first,
+                         word_tag, ranks_.comm(), request);
+      });
+      std::size_t k = 0;
+      for (const auto& way : each.second.from) take(way.second, counts[k++]);
     }
     ranks_.await(words_.size(), words_.data());
     has_left_ = have_gone_ = false;
   }
 
  private:
-  static constexpr int word_tag = 0, count_tag = 1;
+  static constexpr int word_tag = 0;
 
-  struct end_of_way {
-    int key;
-    std::size_t way;
-    bool operator<(const end_of_way& other) const noexcept { return key < other.key; }
-  };
   struct peer {
-    int rank;
-    std::vector<end_of_way> to, from;
+    std::map<int, std::size_t> to, from;  ///< the ways, by their keys
+    std::vector<std::uint32_t> told;      ///< the word to it
   };
-
-  peer& peer_of(int rank) {
-    for (peer& each : peers_) {
-      if (each.rank == rank) return each;
-    }
-    peers_.push_back({rank, {}, {}});
-    return peers_.back();
-  }
-  /// A request for each peer. A peer may leave the next region before another one's word for this one is here.
-  void expect_words() {
-    if (told_.empty()) return;  // Open MPI refuses to start no requests
-    ranks_.begin("MPI_Startall",
-                 [&] { return MPI_Startall(static_cast<int>(told_.size()), told_.data()); });
-  }
-  void exchange(int with, const std::vector<std::uint32_t>& out, std::vector<std::uint32_t>& in,
-                MPI_Request* requests) const {
-    ranks_.begin("MPI_Irecv", [&] {
-      return MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_UINT32_T, with, count_tag,
-                       ranks_.comm(), &requests[0]);
-    });
-    ranks_.begin("MPI_Isend", [&] {
-      return MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_UINT32_T, with, count_tag,
-                       ranks_.comm(), &requests[1]);
-    });
-  }
 
   const communicator& ranks_;
-  std::vector<peer> peers_;
+  std::map<int, peer> peers_;       ///< by their ranks
   std::vector<MPI_Request> words_;  ///< to each peer
-  std::vector<MPI_Request> told_;   ///< a word from each
   bool has_left_ = false;           ///< words of this run are on their way
   bool have_gone_ = false;          ///< they have left this rank
 };

@@ -109,14 +109,11 @@ inline std::string difference_of(const std::string& own, std::size_t own_rank,
          line_of(other, at) + ", rank " + std::to_string(own_rank) + " has " + line_of(own, at);
 }
 
-/// A message carries the user's bytes or none, what a node returned (edge_if, edge_unless), or whether a loop goes on.
-enum class message_kind : std::uint8_t { bytes, answer, decision };
-
+/// A message carries the user's bytes or none, or what a node has returned.
 struct graph_message {
-  message_kind kind;
   edge_kind edge;       ///< how the receiver's node looks at an answer
   std::uint32_t block;  ///< it is sent in the turns of this block
-  node_index from, to;  ///< of a decision: the test twice
+  node_index from, to;  ///< of a decision, whether a loop goes on: the loop's test twice
   std::uint32_t from_item,
       to_item;  ///< beside each other in the block: nodes, or loops after all nodes
   std::uint32_t from_rank, to_rank;
@@ -124,6 +121,8 @@ struct graph_message {
   void* target;
   std::size_t bytes;
 
+  bool is_decision() const noexcept { return from == to; }
+  bool is_answer() const noexcept { return asks(edge) || is_decision(); }
   /// Between nodes of one rank: bytes are copied.
   bool is_local() const noexcept { return from_rank == to_rank; }
 };
@@ -215,15 +214,26 @@ class message_planner {
 
   // --- messages ---
 
-  graph_message message(message_kind kind, node_index from, node_index to) const {
-    graph_message made = graph_message();
-    made.kind = kind;
-    made.edge = edge_kind::plain;
-    made.from = from;
-    made.to = to;
-    made.from_rank = of_.rank_of[from];
-    made.to_rank = of_.rank_of[to];
-    return made;
+  void add_message(node_index from, node_index to, std::uint32_t to_rank, edge_kind kind,
+                   const model_edge& items, const edge_bytes* data) {
+    graph_message made = {kind,
+                          made_.checked.block_around(items.from),
+                          from,
+                          to,
+                          items.from,
+                          items.to,
+                          of_.rank_of[from],
+                          to_rank,
+                          nullptr,
+                          nullptr,
+                          0};
+    if (made.is_answer()) made.bytes = 1;
+    if (data != nullptr) {
+      made.source = data->source;
+      made.target = data->target;
+      made.bytes = data->bytes;
+    }
+    made_.messages.push_back(made);
   }
   std::string take_edges() {
     std::vector<const edge_bytes*> data(model_.edges.size(), nullptr);
@@ -241,26 +251,10 @@ class message_planner {
                       "ask in the node itself"
                     : " may be skipped, and then there are none");
       }
-      const bool asks = edge.kind != edge_kind::plain;
-      graph_message made =
-          message(asks ? message_kind::answer : message_kind::bytes, edge.from, edge.to);
-      const item_edge& raised = made_.checked.item_edges[e];
-      made.edge = edge.kind;
-      made.block = raised.block;
-      made.from_item = raised.from;
-      made.to_item = raised.to;
-      take_data(made, data[e]);
-      made_.messages.push_back(made);
+      add_message(edge.from, edge.to, of_.rank_of[edge.to], edge.kind, made_.checked.item_edges[e],
+                  data[e]);
     }
     return std::string();
-  }
-
-  static void take_data(graph_message& made, const edge_bytes* data) {
-    if (made.kind != message_kind::bytes) made.bytes = 1;
-    if (data == nullptr) return;
-    made.source = data->source;
-    made.target = data->target;
-    made.bytes = data->bytes;
   }
 
   void take_decisions() {
@@ -269,12 +263,7 @@ class message_planner {
       const node_index test = made_.checked.blocks[b].from;
       for (const std::uint32_t rank : made_.ranks_in[b]) {
         if (rank == of_.rank_of[test]) continue;
-        graph_message made = message(message_kind::decision, test, test);
-        made.to_rank = rank;
-        made.block = b;
-        made.from_item = made.to_item = test;
-        take_data(made, nullptr);
-        made_.messages.push_back(made);
+        add_message(test, test, rank, edge_kind::plain, {test, test, edge_kind::plain}, nullptr);
       }
     }
   }

@@ -165,10 +165,9 @@ class halo_transport {
           MPI_Send_init(one.send.first, one.send.count, one.send.type, other,
                         early_ends::first_tag + one.send_tag, ranks_.comm(), &requests_[2 * i + 1]),
           "MPI_Send_init");
-      ends_.add_way_to(other, one.send_tag, i);
-      ends_.add_way_from(other, one.receive_tag, i);
+      ends_.add_way(true, other, one.send_tag, i);
+      ends_.add_way(false, other, one.receive_tag, i);
     }
-    ends_.open();
   }
   /// Requires: nothing is under way.
   ~halo_transport() {
@@ -203,10 +202,14 @@ class halo_transport {
 
   early_ends& ends() noexcept { return ends_; }
   const early_ends& ends() const noexcept { return ends_; }
-  /// Ends all that is under way. `started`: how many exchanges this rank has started.
+  /// This rank's part is over. It has started so many exchanges, and starts no more.
+  void leave(std::uint32_t started) {
+    ends_.leave([started](std::size_t) { return started; });
+  }
+  /// Ends all that is under way.
   void settle(std::uint32_t started) {
-    const auto sent = [started](std::size_t) { return started; };
-    ends_.settle(sent, [&](std::size_t i, std::uint32_t by_partner) {
+    leave(started);
+    ends_.settle([&](std::size_t i, std::uint32_t by_partner) {
       if (static_cast<std::int32_t>(by_partner - started) <= 0) return;
       // The partner has started one more, after the exchange before had ended. So that one ends here too.
       ranks_.await(2, &requests_[2 * i]);
@@ -234,9 +237,9 @@ struct halo_body final : public early_end_listener {
   ~halo_body() { region().remove(*this); }
 
   // HALO-8.
-  void leave() override { transport.ends().leave(); }
+  void leave() override { transport.leave(protocol.start_no_more()); }
   void settle() override {
-    transport.settle(protocol.started());
+    transport.settle(protocol.start_no_more());
     protocol.reset();
   }
   bool is_under_way() const noexcept override {

@@ -139,6 +139,12 @@ class halo_protocol {
     const poller_role role(*this);
     look_once();
   }
+  /// After a region that was stopped: what is left to member 0 to start is not started. Requires: no member uses this
+  /// object. Returns started().
+  std::uint32_t start_no_more() noexcept {
+    words_.full.store(started(), memory_order_relaxed);  // 13
+    return started();
+  }
   /// Whether every exchange that a member has published is done. Requires: no thread uses this object.
   bool is_at_rest() const noexcept {
     return arrived_.load(memory_order_relaxed) == 0 && !is_under_way() && !is_full();  // 14

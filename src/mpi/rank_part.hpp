@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph (layer: mpi)
+// src/mpi/rank_part.hpp -- a rank's part of a graph across ranks, as an ordinary graph, and what its nodes do (layer: mpi)
 //
-// Pure. The part has the rank's nodes, a node for each message that it sends or receives, and edges that keep these in
+// The part has the rank's nodes, a node for each message that it sends or receives, and edges that keep these in
 // order. A node that receives blocks a member. A node that sends blocks while the last `slots` messages of its edge
 // have not been received. So the order of messages decides whether ranks wait for each other for ever.
 //
@@ -20,15 +20,29 @@
 //   3. So a plan whose nodes all return goes on to S or that receive, and it is done. When no send of iteration c is
 //      left, no receive of c blocks. A rank does not begin receives of later iterations before those of c are done.
 // Nothing in this depends on the number of members, nor on which member takes over what.
+//
+// All that is pure. graph_transport carries the messages: it is MPI, or what a test puts there. When a run has ended
+// early, on this rank or another, nodes that have not begun call nothing: no value is used that was not received.
+//
+// Memory order (# marks the line)
+//   #  access           order    pairs  why it suffices
+//   1  ended.store      release  2      a thread that finds it sees what was written before, such as the error
+//   2  ended.load       acquire  1      the other half
 #ifndef LOCKSTEP_SRC_MPI_RANK_PART_HPP
 #define LOCKSTEP_SRC_MPI_RANK_PART_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/graph.hpp>
+#include <lockstep/member.hpp>
+#include <lockstep/region_stopped.hpp>
 #include "graph_messages.hpp"
 
 namespace lockstep {
@@ -46,21 +60,19 @@ enum class part_role : std::uint8_t {
   nothing,  ///< where paths meet
   send,
   receive,
-  copy,   ///< of a message between two nodes of this rank
-  tell,   ///< sends the decisions of a shared loop
-  learn,  ///< receives one
-  watch,  ///< looks whether the run has ended, if no message would show that
+  copy,    ///< of a message between two nodes of this rank
+  repeat,  ///< says what the user's node has said, once the other ranks of its loop are told
+  watch,   ///< looks whether the run has ended, if no message would show that
 };
 
 /// Whether it calls the transport.
 inline bool is_message(part_role role) noexcept {
-  return role == part_role::send || role == part_role::receive || role == part_role::tell ||
-         role == part_role::learn || role == part_role::watch;
+  return role == part_role::send || role == part_role::receive || role == part_role::watch;
 }
 
 struct part_node {
   part_role role;
-  std::uint32_t number;  ///< the user's node; the message; for `tell` the loop
+  std::uint32_t number;  ///< the user's node, or the message
 };
 
 struct rank_part {
@@ -78,6 +90,7 @@ class rank_splitter {
         own_(from_.nodes.size(), no_node),
         sends_of_(item_count()),
         receives_of_(item_count()),
+        decision_of_(plan.checked.blocks.size()),
         loops_from_(from_.nodes.size()) {}
 
   rank_part make() {
@@ -116,9 +129,13 @@ class rank_splitter {
   void collect() {
     for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
       const graph_message& each = plan_.messages[m];
-      if (each.kind == message_kind::decision) continue;
       if (each.from_rank == rank_) sends_of_[each.from_item].push_back(m);
-      if (each.to_rank == rank_) receives_of_[each.to_item].push_back(m);
+      if (each.to_rank != rank_) continue;
+      if (each.is_decision()) {
+        decision_of_[each.block] = m;
+      } else {
+        receives_of_[each.to_item].push_back(m);
+      }
     }
     // If several loops begin with the same node, the outer one comes first: it has the lower number.
     for (std::uint32_t b = 1; b < plan_.checked.blocks.size(); ++b) {
@@ -237,15 +254,13 @@ class rank_splitter {
   }
   void end_item(std::uint32_t loop) {
     if (has_shared(loop)) {
-      has_messages_ = true;
       const frame inner = frames_.back();
       frames_.pop_back();
       const node_index test = plan_.checked.blocks[loop].from;
       const bool decides = of_.rank_of[test] == rank_;
-      const node_index last =
-          decides ? add(part_role::tell, loop, "tell the end of " + loop_name(loop), message_cost)
-                  : add(part_role::learn, own_decision(loop), "learn the end of " + loop_name(loop),
-                        message_cost);
+      const node_index last = decides
+                                  ? add(part_role::repeat, test, "the end of " + loop_name(loop), 0)
+                                  : add_message(part_role::receive, decision_of_[loop], "receive");
       join(inner.base, last);
       for (const node_index each : inner.since_base) join(each, last);
       if (decides) join(own_[test], last);
@@ -257,14 +272,6 @@ class rank_splitter {
       outer.since_base.clear();
     }
     add_sends(item_of(loop));
-  }
-  std::uint32_t own_decision(std::uint32_t loop) const {
-    std::uint32_t m = 0;
-    const auto is_it = [&](const graph_message& of) {
-      return of.kind == message_kind::decision && of.block == loop && of.to_rank == rank_;
-    };
-    while (!is_it(plan_.messages[m])) ++m;
-    return m;
   }
 
   // --- the user's ---
@@ -306,6 +313,7 @@ class rank_splitter {
   bool has_messages_ = false;
   std::vector<node_index> own_;  ///< of each of the user's nodes: that of the part
   std::vector<std::vector<std::uint32_t>> sends_of_, receives_of_;  ///< of each item
+  std::vector<std::uint32_t> decision_of_;  ///< of each loop with a test elsewhere: the message
   std::vector<std::vector<std::uint32_t>> loops_from_;  ///< of each node: loops that begin with it
   std::vector<frame> frames_;
   std::vector<std::pair<node_index, node_index>> begins_;
@@ -314,6 +322,133 @@ class rank_splitter {
 
 inline rank_part part_of_rank(const placed_graph& of, const graph_split& plan, std::uint32_t rank) {
   return rank_splitter(of, plan, rank).make();
+}
+
+/// Carries the messages of one rank. Several threads may use different messages at once, but not the same one.
+class graph_transport {
+ public:
+  virtual ~graph_transport() = default;
+
+  /// `bytes`: as many as the message has; they may change afterwards. False if the run has ended early.
+  virtual bool send(std::size_t message, const void* bytes) = 0;
+  virtual bool receive(std::size_t message, void* bytes) = 0;
+  /// The user's node `node` has thrown on this rank: ends the run on all ranks.
+  virtual void fail(node_index node) = 0;
+  /// Looks whether another rank has ended the run.
+  virtual void look() noexcept = 0;
+};
+
+/// What the nodes of a rank share.
+struct part_state {
+  detail::atomic<std::uint32_t> ended{0};
+  std::vector<char> answers;  ///< of each of the user's nodes: what it has returned last
+
+  bool has_ended() const noexcept {
+    return ended.load(memory_order_acquire) != 0;  // 2
+  }
+  void end() noexcept { ended.store(1, memory_order_release); }    // 1
+  void begin() noexcept { ended.store(0, memory_order_release); }  // 1
+};
+
+/// The functions of a part's nodes.
+class rank_functions {
+ public:
+  /// All of them outlive the graph.
+  rank_functions(const graph_split& plan, const std::vector<node_function>& functions,
+                 part_state& state, graph_transport& transport)
+      : plan_(plan), functions_(functions), state_(state), transport_(transport) {}
+
+  bool run_user(node_index node, std::size_t iteration, member* me) const {
+    if (state_.has_ended()) return false;
+    const node_function& f = functions_[node];
+    const bool said = f ? call(node, iteration, me) : true;
+    if (me == nullptr || me->rank() == 0) state_.answers[node] = said ? 1 : 0;
+    return said;
+  }
+
+  bool run(const part_node& what, std::size_t iteration) const {
+    if (state_.has_ended()) return false;
+    switch (what.role) {
+      case part_role::send: return send(what.number);
+      case part_role::receive: return receive(what.number);
+      case part_role::copy: return copy(plan_.messages[what.number]);
+      case part_role::repeat: return state_.answers[what.number] != 0;
+      default: return watch(iteration);
+    }
+  }
+
+ private:
+  bool call(node_index node, std::size_t iteration, member* me) const {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      return functions_[node](iteration, me);
+    } catch (const region_stopped&) {
+      throw;  // of a team-wide node: the run has ended
+    } catch (...) {
+      transport_.fail(node);
+      throw;
+    }
+#else
+    return functions_[node](iteration, me);
+#endif
+  }
+
+  bool send(std::size_t number) const {
+    const graph_message& what = plan_.messages[number];
+    return transport_.send(number, what.is_answer() ? &state_.answers[what.from] : what.source);
+  }
+  bool receive(std::size_t number) const {
+    const graph_message& what = plan_.messages[number];
+    if (!what.is_answer()) return transport_.receive(number, what.target);
+    char answer = 0;
+    return transport_.receive(number, &answer) && answer != 0;
+  }
+  bool watch(std::size_t iteration) const {
+    constexpr std::size_t often = 16;
+    if (iteration % often == 0) transport_.look();
+    return true;
+  }
+  static bool copy(const graph_message& what) {
+    if (what.bytes > 0) std::memmove(what.target, what.source, what.bytes);
+    return true;
+  }
+  const graph_split& plan_;
+  const std::vector<node_function>& functions_;
+  part_state& state_;
+  graph_transport& transport_;
+};
+
+inline node_function function_of(part_node what, bool is_wide, const rank_functions& run) {
+  using counted = std::integral_constant<int, 1>;
+  using wide_counted = std::integral_constant<int, 3>;
+  if (what.role == part_role::nothing) return node_function();
+  if (what.role != part_role::user) {
+    return node_function::of<counted>(
+        [&run, what](std::size_t iteration) { return run.run(what, iteration); });
+  }
+  if (!is_wide) {
+    return node_function::of<counted>([&run, what](std::size_t iteration) {
+      return run.run_user(what.number, iteration, nullptr);
+    });
+  }
+  return node_function::of<wide_counted>([&run, what](member& me, std::size_t iteration) {
+    return run.run_user(what.number, iteration, &me);
+  });
+}
+
+/// The part as a graph. `run` outlives it. `member_for_messages`: all sends and receives are pinned to it; or no_node.
+inline graph graph_of(rank_part part, const rank_functions& run, node_index member_for_messages) {
+  graph made;
+  graph_body& body = graph_access::body_of(made);
+  body.model = std::move(part.model);
+  for (std::size_t i = 0; i < part.nodes.size(); ++i) {
+    model_node& node = body.model.nodes[i];
+    if (is_message(part.nodes[i].role) && member_for_messages != no_node) {
+      node.pin = member_for_messages;
+    }
+    body.functions.push_back(function_of(part.nodes[i], node.is_wide, run));
+  }
+  return made;
 }
 
 }  // namespace mpi

@@ -12,7 +12,6 @@
 //
 // Cost   where members meet by flags, one phase of the team, with the meeting of ranks in it; else two. The record of a
 //        double has 176 bytes.
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -189,15 +188,13 @@ LOCKSTEP_INLINE bool collect_and_meet(rank_reduction& what, void* whole) {
       text_of(met.others.construct), met.others.bytes, met.others.argument);
 }
 
-[[noreturn]] LOCKSTEP_INLINE void fail_rank(std::size_t rank) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep::mpi::world: an exception ended the region on rank %zu, and so on all ranks", rank);
+[[noreturn]] LOCKSTEP_INLINE void fail_rank(std::size_t rank, const std::string& node) {
+  const std::string text = "lockstep::mpi::world: an exception ended the region on rank " +
+                           std::to_string(rank) + node + ", and so on all ranks";
 #if LOCKSTEP_HAS_EXCEPTIONS
-  throw lockstep::mpi::rank_failed(message, rank);
+  throw lockstep::mpi::rank_failed(text.c_str(), rank);
 #else
-  print_and_abort(message);
+  print_and_abort(text.c_str());
 #endif
 }
 
@@ -240,10 +237,10 @@ class part_of_region {
 
 namespace mpi {
 
-LOCKSTEP_INLINE world::world(MPI_Comm of, const world_options& options)
-    : body_(new detail::mpi::world_body(of, options)) {}
-LOCKSTEP_INLINE world::world(int& argc, char**& argv, const world_options& options)
-    : body_(new detail::mpi::world_body(argc, argv, options)) {}
+LOCKSTEP_INLINE world::world(MPI_Comm of, std::size_t ranks_per_node)
+    : body_(new detail::mpi::world_body(of, ranks_per_node)) {}
+LOCKSTEP_INLINE world::world(int& argc, char**& argv, std::size_t ranks_per_node)
+    : body_(new detail::mpi::world_body(argc, argv, ranks_per_node)) {}
 LOCKSTEP_INLINE world::~world() = default;
 
 LOCKSTEP_INLINE std::size_t world::rank() const noexcept { return body_->core.rank(); }

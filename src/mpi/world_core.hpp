@@ -54,10 +54,10 @@ struct world_message {
   meeting_record record;
   alignas(16) unsigned char value[node_board::most_bytes];
 
-  /// Adds the message of the ranks that follow. Values count only if all ranks go on in the same construct.
-  void merge(const world_message& next, const world_combine& combine) {
-    record.merge(next.record);
-    if (record.state == rank_state::goes_on) combine(value, next.value);
+  /// Adds what the ranks that follow bring. Values count only if all ranks go on in the same construct.
+  void merge(const meeting_record& next, const void* its_value, const world_combine& combine) {
+    record.merge(next);
+    if (record.state == rank_state::goes_on && its_value != nullptr) combine(value, its_value);
   }
 };
 
@@ -84,16 +84,16 @@ class node_exchange {
     world_message theirs;
     if (rank_ < 2 * pairs) {
       transfer(nullptr, 0, &theirs, rank_ + 1, policy);
-      mine.merge(theirs, combine);
+      mine.merge(theirs.record, theirs.value, combine);
     }
     const int number = rank_ < 2 * pairs ? rank_ / 2 : rank_ - pairs;
     for (int width = 1; width < doubling_; width *= 2) {
       const int partner = number ^ width;
       transfer(&mine, length, &theirs, partner < pairs ? 2 * partner : partner + pairs, policy);
       if (partner > number) {
-        mine.merge(theirs, combine);
+        mine.merge(theirs.record, theirs.value, combine);
       } else {
-        theirs.merge(mine, combine);
+        theirs.merge(mine.record, mine.value, combine);
         std::memcpy(&mine, &theirs, length);
       }
     }
@@ -197,11 +197,39 @@ class world_core {
   /// One thread of each rank at a time. Requires: bytes <= node_board::most_bytes.
   meeting_record meet(const meeting_note& note, void* value, const world_combine& combine,
                       wait_policy policy) {
-    const meeting_record mine = meeting_record::of(note, rank_);
-    if (size_ == 1) return mine;
+    world_message folded;
+    folded.record = meeting_record::of(note, rank_);
+    if (size_ == 1) return folded.record;
     ++number_;
-    return nodes_ == 1 && node_size_ <= most_flat ? meet_flat(mine, value, combine, policy)
-                                                  : meet_led(mine, value, combine, policy);
+    const std::size_t bytes = note.bytes, result = board_.result();
+    const bool is_flat = nodes_ == 1 && node_size_ <= most_flat, leads = node_rank_ == 0;
+    if (is_flat || !leads) board_.publish(node_rank_, number_, folded.record, value, bytes);
+    if (is_flat || leads) {
+      for (std::size_t i = 1, at = node_rank_; i < node_size_; ++i) {
+        if (++at == node_size_) at = 0;
+        wait(at, policy);
+      }
+      if (!leads) folded.record = board_.record_of(0, number_, first_);
+      if (bytes != 0) {
+        std::memcpy(folded.value, leads ? value : board_.value_of(0, number_, bytes), bytes);
+      }
+      for (std::size_t at = 1; at < node_size_; ++at) {
+        folded.merge(board_.record_of(at, number_, first_ + at),
+                     bytes != 0 ? board_.value_of(at, number_, bytes) : nullptr, combine);
+      }
+      if (!is_flat) {
+        if (nodes_ > 1) exchange_.fold(folded, bytes, combine, policy);
+        board_.publish(result, number_, folded.record, folded.value, bytes);
+      }
+    } else {
+      wait(result, policy);
+      folded.record = board_.record_of(result, number_, 0);
+      if (bytes != 0) std::memcpy(folded.value, board_.value_of(result, number_, bytes), bytes);
+    }
+    if (folded.record.state == rank_state::goes_on && bytes != 0) {
+      std::memcpy(value, folded.value, bytes);
+    }
+    return folded.record;
   }
 
  private:
@@ -323,56 +351,6 @@ class world_core {
       nap.take();
     }
     board_.wait(at, number_, policy, history_);
-  }
-
-  meeting_record meet_flat(const meeting_record& mine, void* value, const world_combine& combine,
-                           wait_policy policy) {
-    const std::size_t bytes = mine.note.bytes;
-    board_.publish(node_rank_, number_, mine, value, bytes);
-    for (std::size_t i = 1, at = node_rank_; i < node_size_; ++i) {
-      if (++at == node_size_) at = 0;
-      wait(at, policy);
-    }
-    meeting_record whole = board_.record_of(0, number_, first_);
-    for (std::size_t at = 1; at < node_size_; ++at) {
-      whole.merge(board_.record_of(at, number_, first_ + at));
-    }
-    if (whole.state != rank_state::goes_on || bytes == 0) return whole;
-    std::memcpy(value, board_.value_of(0, number_, bytes), bytes);
-    for (std::size_t at = 1; at < node_size_; ++at) {
-      combine(value, board_.value_of(at, number_, bytes));
-    }
-    return whole;
-  }
-
-  meeting_record meet_led(const meeting_record& mine, void* value, const world_combine& combine,
-                          wait_policy policy) {
-    const std::size_t bytes = mine.note.bytes, result = board_.result();
-    if (node_rank_ != 0) {
-      board_.publish(node_rank_, number_, mine, value, bytes);
-      wait(result, policy);
-      const meeting_record whole = board_.record_of(result, number_, 0);
-      if (whole.state == rank_state::goes_on && bytes != 0) {
-        std::memcpy(value, board_.value_of(result, number_, bytes), bytes);
-      }
-      return whole;
-    }
-    world_message folded;
-    folded.record = mine;
-    if (bytes != 0) std::memcpy(folded.value, value, bytes);
-    for (std::size_t at = 1; at < node_size_; ++at) {
-      wait(at, policy);
-      folded.record.merge(board_.record_of(at, number_, first_ + at));
-      if (folded.record.state == rank_state::goes_on && bytes != 0) {
-        combine(folded.value, board_.value_of(at, number_, bytes));
-      }
-    }
-    if (nodes_ > 1) exchange_.fold(folded, bytes, combine, policy);
-    board_.publish(result, number_, folded.record, folded.value, bytes);
-    if (folded.record.state == rank_state::goes_on && bytes != 0) {
-      std::memcpy(value, folded.value, bytes);
-    }
-    return folded.record;
   }
 
   static constexpr std::size_t alignment = 128;

@@ -19,11 +19,6 @@ LOCKSTEP_INLINE graph_block world_graph::loop(const graph_block& body) {
   return made;
 }
 
-LOCKSTEP_INLINE void world_graph::place(std::size_t rank) {
-  detail::checked_range("lockstep::mpi::world_graph::node", "as the rank", rank, 0,
-                        detail::max_participants - 1);
-}
-
 LOCKSTEP_INLINE void world_graph::carry(const void* source, void* target, std::size_t each,
                                         std::size_t count) {
   constexpr std::size_t most = 0x7FFFFFFF;  // MPI counts by int

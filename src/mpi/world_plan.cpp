@@ -29,7 +29,7 @@
 #include <lockstep/mpi/world_plan.hpp>
 
 #include "early_ends.hpp"
-#include "rank_graph.hpp"
+#include "rank_part.hpp"
 #include "world_region.hpp"
 
 namespace lockstep {
@@ -40,8 +40,6 @@ namespace mpi {
 /// One end of a message, with its buffers.
 struct graph_channel {
   bool sends = false;
-  std::uint32_t message = 0;
-  int other = 0;
   std::size_t bytes = 0;
   std::vector<char> room;
   std::vector<MPI_Request> requests;
@@ -67,10 +65,8 @@ class graph_channels final : public graph_transport, public messages_beside {
     for (std::uint32_t m = 0; m < split.messages.size(); ++m) {
       const graph_message& each = split.messages[m];
       if (each.is_local()) continue;
-      if (each.from_rank == ranks_.rank() || each.to_rank == ranks_.rank()) add(m, each);
+      if (each.from_rank == ranks_.rank() || each.to_rank == ranks_.rank()) connect(m, each);
     }
-    for (graph_channel& each : channels_) connect(each);
-    ends_.open();
   }
   ~graph_channels() {
     if (!is_active() || exceptions_in_flight() != 0) return;
@@ -131,7 +127,7 @@ class graph_channels final : public graph_transport, public messages_beside {
     const rank_state how = has_thrown                           ? rank_state::has_failed
                            : is_complete && !state_.has_ended() ? rank_state::has_ended
                                                                 : rank_state::was_stopped;
-    if (how != rank_state::has_ended) ends_.leave();
+    if (how != rank_state::has_ended) leave();
     are_sent_ = channels_.empty();
     const node_index node = has_thrown ? failed_.load(memory_order_relaxed) : 0;  // 5
     return {how, world_construct::run_of_plan, 0, node};
@@ -152,15 +148,15 @@ class graph_channels final : public graph_transport, public messages_beside {
   }
   /// Requires: all ranks know that the run has ended early.
   void settle() {
-    ends_.settle([this](std::size_t c) { return static_cast<std::uint32_t>(channels_[c].count); },
-                 [this](std::size_t c, std::uint32_t sent) {
-                   graph_channel& from = channels_[c];
-                   for (; static_cast<std::uint32_t>(from.count) != sent; ++from.count) {
-                     MPI_Request& request = from.requests[from.next()];
-                     ranks_.await(request);
-                     start(request);
-                   }
-                 });
+    leave();
+    ends_.settle([this](std::size_t c, std::uint32_t sent) {
+      graph_channel& from = channels_[c];
+      for (; static_cast<std::uint32_t>(from.count) != sent; ++from.count) {
+        MPI_Request& request = from.requests[from.next()];
+        ranks_.await(request);
+        start(request);
+      }
+    });
     for (graph_channel& each : channels_) {
       if (each.sends) ranks_.await(each.requests.size(), each.requests.data());
     }
@@ -180,6 +176,9 @@ class graph_channels final : public graph_transport, public messages_beside {
     }
   };
 
+  void leave() {
+    ends_.leave([this](std::size_t c) { return static_cast<std::uint32_t>(channels_[c].count); });
+  }
   void end_early() noexcept {
     state_.end();
     if (local_ != nullptr) local_->request_stop();
@@ -187,31 +186,24 @@ class graph_channels final : public graph_transport, public messages_beside {
 
   // --- requests ---
 
-  void add(std::uint32_t number, const graph_message& of) {
+  void connect(std::uint32_t number, const graph_message& of) {
     graph_channel made;
     made.sends = of.from_rank == ranks_.rank();
-    made.message = number;
-    made.other = static_cast<int>(made.sends ? of.to_rank : of.from_rank);
     made.bytes = of.bytes;
     made.room.assign(slots * of.bytes, 0);
     made.requests.assign(slots, MPI_REQUEST_NULL);
-    const int tag = tag_of(made);
-    if (made.sends) {
-      ends_.add_way_to(made.other, tag, channels_.size());
-    } else {
-      ends_.add_way_from(made.other, tag, channels_.size());
-    }
+    const int tag = early_ends::first_tag + static_cast<int>(number),
+              other = static_cast<int>(made.sends ? of.to_rank : of.from_rank),
+              bytes = static_cast<int>(of.bytes);
+    ends_.add_way(made.sends, other, tag, channels_.size());
     number_of_[number] = channels_.size();
     channels_.push_back(std::move(made));
-  }
-  /// Requires: `each` does not move any more.
-  void connect(graph_channel& each) {
-    for (std::size_t slot = 0; slot < each.requests.size(); ++slot) {
-      const int bytes = static_cast<int>(each.bytes), tag = tag_of(each);
+    graph_channel& each = channels_.back();
+    for (std::size_t slot = 0; slot < slots; ++slot) {
       ranks_.begin("MPI_Send_init or MPI_Recv_init", [&] {
-        return each.sends ? MPI_Send_init(each.place(slot), bytes, MPI_BYTE, each.other, tag,
+        return each.sends ? MPI_Send_init(each.place(slot), bytes, MPI_BYTE, other, tag,
                                           ranks_.comm(), &each.requests[slot])
-                          : MPI_Recv_init(each.place(slot), bytes, MPI_BYTE, each.other, tag,
+                          : MPI_Recv_init(each.place(slot), bytes, MPI_BYTE, other, tag,
                                           ranks_.comm(), &each.requests[slot]);
       });
       if (!each.sends) start(each.requests[slot]);
@@ -219,9 +211,6 @@ class graph_channels final : public graph_transport, public messages_beside {
   }
   void start(MPI_Request& request) const {
     ranks_.begin("MPI_Start", [&] { return MPI_Start(&request); });
-  }
-  static int tag_of(const graph_channel& of) noexcept {
-    return early_ends::first_tag + static_cast<int>(of.message);
   }
   void check_tags(std::size_t needed) const {
     int* most = nullptr;
@@ -278,21 +267,19 @@ class world_plan_body {
 
   bool run(std::size_t iterations) {
     if (!begin(iterations)) return false;
-    bool is_complete = false;
-#if LOCKSTEP_HAS_EXCEPTIONS
-    std::exception_ptr thrown;
-    try {
-      is_complete = run_part(iterations);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    const meeting_record met = end(is_complete, static_cast<bool>(thrown));
-    if (thrown) std::rethrow_exception(thrown);
-#else
-    is_complete = run_part(iterations);
+    struct run_of_all {
+      world_plan_body& of;
+      bool is_over;
+      ~run_of_all() {
+        if (!is_over) of.end(false, true);
+      }
+    } here = {*this, false};
+    const bool is_complete = run_part(iterations);
+    here.is_over = true;
     const meeting_record met = end(is_complete, false);
-#endif
-    if (met.state == rank_state::has_failed) fail_run(met);
+    if (met.state == rank_state::has_failed && met.note.argument < graph_.nodes->nodes.size()) {
+      fail_rank(met.rank, ", in the node " + quoted(*graph_.nodes, met.note.argument));
+    }
     return outcome_of(met);
   }
 
@@ -355,25 +342,12 @@ class world_plan_body {
 
   /// False if a rank's run of something else has ended early. Fails on all if the numbers of iterations differ.
   bool begin(std::size_t iterations) {
-    std::int64_t least[2] = {static_cast<std::int64_t>(iterations),
-                             -static_cast<std::int64_t>(iterations)};
-    const world_combine least_of = {[](const void*, void* into, const void* next) {
-                                      std::int64_t a[2], b[2];
-                                      std::memcpy(a, into, sizeof a);
-                                      std::memcpy(b, next, sizeof b);
-                                      for (int k = 0; k < 2; ++k) a[k] = a[k] < b[k] ? a[k] : b[k];
-                                      std::memcpy(into, a, sizeof a);
-                                    },
-                                    nullptr};
-    const meeting_record met =
-        world_.core.meet({rank_state::goes_on, world_construct::run_of_plan, sizeof least, 0},
-                         least, least_of, policy_);
+    constexpr std::uint32_t most = ~std::uint32_t{0};
+    const meeting_note note = {
+        rank_state::goes_on, world_construct::run_of_plan, 0,
+        iterations < most ? static_cast<std::uint32_t>(iterations) : std::uint32_t{most}};
+    const meeting_record met = world_.core.meet(note, nullptr, world_combine(), policy_);
     if (met.state != rank_state::goes_on) return outcome_of(met);
-    if (least[0] != -least[1]) {
-      fail_argument("%s::run: one rank was asked for %lld iterations, another for %lld",
-                    ranks_.who(), static_cast<long long>(least[0]),
-                    static_cast<long long>(-least[1]));
-    }
     channels_.begin();
     return true;
   }
@@ -383,20 +357,6 @@ class world_plan_body {
     const meeting_record met = world_.core.meet(note, nullptr, world_combine(), policy_);
     if (met.state > rank_state::differs) channels_.settle();
     return met;
-  }
-
-  /// On the ranks that have not failed.
-  [[noreturn]] void fail_run(const meeting_record& met) const {
-    std::string text = std::string(ranks_.who()) + "::run: an exception ended the run on rank " +
-                       std::to_string(met.rank);
-    if (met.note.argument < graph_.nodes->nodes.size()) {
-      text += ", in the node " + quoted(*graph_.nodes, met.note.argument);
-    }
-#if LOCKSTEP_HAS_EXCEPTIONS
-    throw lockstep::mpi::rank_failed(text.c_str(), met.rank);
-#else
-    print_and_abort(text.c_str());
-#endif
   }
 
   world_body& world_;

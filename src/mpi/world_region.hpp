@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <lockstep/member.hpp>
@@ -170,10 +171,9 @@ class session {
 };
 
 struct world_body {
-  world_body(MPI_Comm of, const lockstep::mpi::world_options& options)
-      : core(of, options.ranks_per_node()), region(core) {}
-  world_body(int& argc, char**& argv, const lockstep::mpi::world_options& options)
-      : mpi(argc, argv), core(MPI_COMM_WORLD, options.ranks_per_node()), region(core) {}
+  world_body(MPI_Comm of, std::size_t ranks_per_node) : core(of, ranks_per_node), region(core) {}
+  world_body(int& argc, char**& argv, std::size_t ranks_per_node)
+      : mpi(argc, argv), core(MPI_COMM_WORLD, ranks_per_node), region(core) {}
 
   session mpi;  // the first: MPI ends last
   world_core core;
@@ -181,6 +181,8 @@ struct world_body {
   std::size_t ended_by = core.size();
 };
 
+/// An exception has ended the region or run on that rank. `node`: in which node, if it is known.
+[[noreturn]] void fail_rank(std::size_t rank, const std::string& node = "");
 /// What a region or run of all ranks returns, or throws.
 bool outcome_of(const meeting_record& met);
 

@@ -12,12 +12,11 @@
 //   WORLD-TREE-4  The parts of all ranks are the range, without gap or overlap, in the order of ranks.
 //   WORLD-TREE-5  Records of ranges of different lengths do not merge: the result says so, in whatever order.
 //
-// At most one maximal node of [a, c) has leaves on both sides of b. Its value is made from the inside. The innermost
-// node around b combines the last value of the left record and the first of the right one. Each step outwards combines
-// that with the next value of one side. So a merge needs no stack and is done in place.
+// A merge appends the values of the right record one by one. Whenever the last two nodes are halves of one, the
+// operation makes its value of theirs. So a merge needs no stack and is done in place.
 //
 // Pure functions. No MPI.
-// Cost   a record: 32 bytes and 18 values. A merge: at most 10 calls of the operation, one look per level of the tree.
+// Cost   a record: 32 bytes and 18 values. A merge: at most 10 calls of the operation; for each value a look per level of the tree.
 #ifndef LOCKSTEP_SRC_MPI_WORLD_TREE_HPP
 #define LOCKSTEP_SRC_MPI_WORLD_TREE_HPP
 
@@ -84,8 +83,7 @@ class node_record {
     to.last = static_cast<std::uint32_t>(leaves.last);
   }
   void append(const void* value) const noexcept {
-    std::memcpy(this->value(head().count), value, value_size_);
-    ++head().count;
+    std::memmove(this->value(head().count++), value, value_size_);
   }
 
   record_head& head() const noexcept { return *reinterpret_cast<record_head*>(bytes_); }
@@ -100,35 +98,17 @@ class node_record {
   std::size_t value_size_;
 };
 
-/// The way from the outermost node of [first, last) that has leaves on both sides of a border to the innermost. For
-/// each step it says which half does not have the border in it.
-class way_to_border {
- public:
-  /// In the tree over `leaves` leaves. Requires: first < border < last <= leaves.
-  way_to_border(std::size_t leaves, std::size_t first, std::size_t border,
-                std::size_t last) noexcept {
-    index_range node = {0, leaves};
-    for (;;) {
-      has_node_ = has_node_ || (first <= node.first && node.last <= last);
-      const std::size_t middle = reduction_tree::middle_of(node.first, node.last);
-      if (middle == border) return;
-      if (has_node_) is_left_[steps_++] = middle < border;
-      node = middle < border ? index_range{middle, node.last} : index_range{node.first, middle};
-    }
+/// Whether [first, middle) and [middle, last) are the halves of a node, in the tree over `leaves` leaves. Each border
+/// between leaves is the middle of one node. Requires: 0 < middle < leaves.
+inline bool are_halves(std::size_t leaves, std::size_t first, std::size_t middle,
+                       std::size_t last) noexcept {
+  index_range node = {0, leaves};
+  for (;;) {
+    const std::size_t at = reduction_tree::middle_of(node.first, node.last);
+    if (at == middle) return node.first == first && node.last == last;
+    (at < middle ? node.first : node.last) = at;
   }
-  /// Whether there is such a node.
-  bool has_node() const noexcept { return has_node_; }
-  std::size_t steps() const noexcept { return steps_; }
-  /// Counted from the outermost node.
-  bool is_left(std::size_t step) const noexcept { return is_left_[step]; }
-
- private:
-  static constexpr std::size_t depth = 11;
-
-  bool is_left_[depth] = {};
-  bool has_node_ = false;
-  std::size_t steps_ = 0;
-};
+}
 
 /// WORLD-TREE-2: `into`, the record of [a, b), becomes that of [a, c); `next` is that of [b, c). combine(left, right)
 /// stores the value of both in `left`, and leaves `right`. What it throws is passed on; then `into` is of no use.
@@ -139,26 +119,23 @@ void merge(const node_record& into, const node_record& next, Combine&& combine) 
   if (left.length != right.length) left.fault = record_fault::lengths_differ;
   if (left.fault < right.fault) left.fault = right.fault;
   if (left.fault != record_fault::none || next.is_empty()) return;
-  if (into.is_empty()) {
-    std::memcpy(&left, &right, node_record::size(next.value_size()));
-    return;
-  }
-  const way_to_border way(reduction_tree::leaves_of(static_cast<std::size_t>(left.length)),
-                          left.first, left.last, right.last);
-  left.last = right.last;
+  if (into.is_empty()) left.first = right.first;
+  const std::size_t leaves = reduction_tree::leaves_of(static_cast<std::size_t>(left.length));
+  std::size_t begins[reduction_tree::most_nodes], count = 0;  // of the nodes of `into`
+  reduction_tree::maximal_nodes(leaves, left.first, left.last,
+                                [&](std::size_t a, std::size_t) { begins[count++] = a; });
   std::uint32_t taken = 0;
-  if (way.has_node()) {
-    combine(into.value(left.count - 1), next.value(taken++));
-    for (std::size_t step = way.steps(); step-- > 0;) {
-      if (way.is_left(step)) {
-        --left.count;
-        combine(into.value(left.count - 1), into.value(left.count));
-      } else {
-        combine(into.value(left.count - 1), next.value(taken++));
-      }
+  reduction_tree::maximal_nodes(leaves, right.first, right.last, [&](std::size_t a, std::size_t b) {
+    void* value = next.value(taken++);
+    for (; left.count > 0 && are_halves(leaves, begins[left.count - 1], a, b);
+         a = begins[--left.count]) {
+      combine(into.value(left.count - 1), value);
+      value = into.value(left.count - 1);
     }
-  }
-  for (; taken < right.count; ++taken) into.append(next.value(taken));
+    begins[left.count] = a;
+    into.append(value);
+  });
+  left.last = right.last;
 }
 
 }  // namespace mpi

@@ -38,10 +38,7 @@ class ranks_and_members : public testing::TestWithParam<layout> {
     return all;
   }
   static mpi::world& world_with(const layout& of) {
-    return worlds()
-        .try_emplace(of.ranks_per_node, MPI_COMM_WORLD,
-                     mpi::world_options().ranks_per_node(of.ranks_per_node))
-        .first->second;
+    return worlds().try_emplace(of.ranks_per_node, MPI_COMM_WORLD, of.ranks_per_node).first->second;
   }
 };
 

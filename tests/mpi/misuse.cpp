@@ -47,7 +47,7 @@ void run(const char* how) {
     lockstep::mpi::world plain;
   } else if (is("funneled_elsewhere")) {
     begin_mpi(MPI_THREAD_FUNNELED);
-    lockstep::mpi::world ranks(MPI_COMM_WORLD, lockstep::mpi::world_options().ranks_per_node(1));
+    lockstep::mpi::world ranks(MPI_COMM_WORLD, 1);
     on_another_thread([&] { ranks.sync(); });
   } else if (is("funneled_run")) {
     begin_mpi(MPI_THREAD_FUNNELED);

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Not yet rank_graph.hpp and world_plan.cpp: no test of theirs notices a weaker order of their flags.
+# Not yet rank_part.hpp and world_plan.cpp: no test of theirs notices a weaker order of their flags.
 TEST_OF = {"halo_protocol.hpp": "halo_protocol_test.cpp"}
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel)\b")
 RUNS, SECONDS = 3, 60

@@ -3,7 +3,7 @@
 //
 // A rank is a thread with a team. Messages go through queues of as many places as there would be buffers, so what would
 // deadlock between processes does so here, and what is not ordered is a race that ThreadSanitizer sees.
-#include "mpi/rank_graph.hpp"
+#include "mpi/rank_part.hpp"
 
 #include <gtest/gtest.h>
 

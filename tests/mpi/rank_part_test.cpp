@@ -91,13 +91,15 @@ TEST(rank_part, the_rank_of_a_test_tells_the_ranks_of_its_loop) {
   g.node(3, "outside", [] {});
   std::size_t decisions = 0;
   for (const world::graph_message& each : split(g, 4).messages) {
-    decisions += each.kind == world::message_kind::decision ? 1 : 0;
+    decisions += each.is_decision() ? 1 : 0;
   }
   EXPECT_EQ(decisions, 2u);
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     const world::rank_part own = part(g, 4, rank);
-    EXPECT_EQ(count(own, part_role::tell), rank == 2 ? 1u : 0u);
-    EXPECT_EQ(count(own, part_role::learn), rank < 2 ? 1u : 0u);
+    EXPECT_EQ(count(own, part_role::repeat), rank == 2 ? 1u : 0u);
+    const std::size_t sends[] = {1, 1, 2, 0}, receives[] = {1, 2, 1, 0};
+    EXPECT_EQ(count(own, part_role::send), sends[rank]);
+    EXPECT_EQ(count(own, part_role::receive), receives[rank]);
     EXPECT_EQ(own.model.feedbacks.size(), rank < 3 ? 1u : 0u);
     EXPECT_EQ(lockstep::detail::make_flow(own.model).problem, "");
   }

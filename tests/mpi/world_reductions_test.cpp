@@ -22,7 +22,6 @@ using lockstep::member;
 using lockstep::schedule;
 using lockstep::team;
 using lockstep::mpi::world;
-using lockstep::mpi::world_options;
 using lockstep::test::layout;
 
 namespace {

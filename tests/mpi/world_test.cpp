@@ -18,7 +18,6 @@ using lockstep::member;
 using lockstep::team;
 using lockstep::mpi::rank_failed;
 using lockstep::mpi::world;
-using lockstep::mpi::world_options;
 using lockstep::test::layout;
 
 namespace {
@@ -311,7 +310,7 @@ TEST(world, RANKS4_ranks_that_are_no_neighbours_on_their_node_meet_by_messages) 
   // that the order alone decides.
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  world ranks(MPI_COMM_WORLD, world_options().ranks_per_node(1));
+  world ranks(MPI_COMM_WORLD, 1);
   EXPECT_EQ(ranks.nodes(), ranks.size());
   EXPECT_EQ(ranks.node_size(), 1u);
 }

@@ -18,7 +18,8 @@ namespace lockstep::test {
 class plan_simulation {
  public:
   plan_simulation(const detail::flow& checked, const detail::flow_plan& of)
-      : of_(of),
+      : checked_(checked),
+        of_(of),
         lanes_(of.lanes.size()),
         decided_turns_(checked.blocks.size(), 0),
         // Longer delays hold up nobody that shorter ones do not.
@@ -87,11 +88,12 @@ class plan_simulation {
     here.at = 0;
     ++here.turn;
     if (of.block == 0 || here.turn < first_turns) return true;
-    lane = of.parent;
+    lane = of_.lane(checked_.blocks[of.block].parent, of.member);
     finish(lanes_[lane]);
     return true;
   }
 
+  const detail::flow& checked_;
   const detail::flow_plan& of_;
   std::vector<lane_state> lanes_;
   std::vector<std::uint32_t> decided_turns_;

@@ -83,21 +83,6 @@ class rank_failed : public std::runtime_error {
   std::size_t rank_;
 };
 
-/// What the program says about a world before it is made; each function returns the options.
-class world_options {
- public:
-  /// At most this many ranks count as one node, even if more share its memory: for tests of what several nodes do, and
-  /// where parts of a node shall meet by messages. 0: all that share memory.
-  world_options& ranks_per_node(std::size_t count) {
-    ranks_per_node_ = count;
-    return *this;
-  }
-  std::size_t ranks_per_node() const noexcept { return ranks_per_node_; }
-
- private:
-  std::size_t ranks_per_node_ = 0;
-};
-
 /// The ranks of a communicator. One thread of each rank uses it, and the members of the region that it runs.
 class world {
  public:
@@ -105,10 +90,12 @@ class world {
 
   /// Collective: all ranks of `of` call it. It duplicates the communicator, so no message of lockstep meets one of the
   /// program. MPI is initialised before, and finalised after the world has ended.
-  explicit world(MPI_Comm of = MPI_COMM_WORLD, const world_options& options = {});
+  /// At most `ranks_per_node` ranks count as one node, even if more share its memory: for tests of what several nodes
+  /// do, and where parts of a node shall meet by messages. 0: all that share memory.
+  explicit world(MPI_Comm of = MPI_COMM_WORLD, std::size_t ranks_per_node = 0);
   /// For all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if MPI was
   /// initialised before.
-  world(int& argc, char**& argv, const world_options& options = {});
+  world(int& argc, char**& argv, std::size_t ranks_per_node = 0);
   /// Collective, except while an exception unwinds the stack: then the process has to end, and MPI ends the others.
   ~world();
   world(const world&) = delete;
@@ -242,18 +229,15 @@ class world {
   }
   template <class Type>
   Type sync_sum(Type value) {
-    const auto op = [](const Type& a, const Type& b) { return static_cast<Type>(a + b); };
-    return reduce("sync_sum", kinds::sync_sum, value, op);
+    return reduce("sync_sum", kinds::sync_sum, value, plus());
   }
   template <class Type>
   Type sync_min(Type value) {
-    const auto op = [](const Type& a, const Type& b) { return b < a ? b : a; };
-    return reduce("sync_min", kinds::sync_min, value, op);
+    return reduce("sync_min", kinds::sync_min, value, minimum());
   }
   template <class Type>
   Type sync_max(Type value) {
-    const auto op = [](const Type& a, const Type& b) { return a < b ? b : a; };
-    return reduce("sync_max", kinds::sync_max, value, op);
+    return reduce("sync_max", kinds::sync_max, value, maximum());
   }
   /// The value of rank `root`. Fails if root >= size().
   template <class Type>
@@ -287,7 +271,7 @@ class world {
   }
 
   template <class Type, class Operation>
-  Type reduce(const char* function, kinds kind, Type value, Operation& op) {
+  Type reduce(const char* function, kinds kind, Type value, Operation op) {
     detail::mpi::check_travels<Type>();
     meet(function, kind, 0, &value, sizeof value,
          detail::mpi::combine_of<Type, Operation>::with(op));

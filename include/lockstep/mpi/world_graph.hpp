@@ -77,17 +77,14 @@ class world_graph : private graph {
   /// As graph::node, on that rank. A rank that the world does not have is refused when a plan is made.
   template <class Function>
   graph_node node(std::size_t rank, std::string name, Function&& f) {
-    place(rank);
     return added(graph::node(std::move(name), std::forward<Function>(f)), rank);
   }
   graph_node node(std::size_t rank, std::string name) {
-    place(rank);
     return added(graph::node(std::move(name)), rank);
   }
   /// A team-wide node: `width` members of the rank's team.
   template <class Function>
   graph_node node(std::size_t rank, std::string name, std::size_t width, Function&& f) {
-    place(rank);
     return added(graph::node(std::move(name), width, std::forward<Function>(f)), rank);
   }
 
@@ -155,9 +152,9 @@ class world_graph : private graph {
  private:
   friend struct detail::mpi::world_graph_access;
 
-  static void place(std::size_t rank);
   graph_node added(const graph_node& made, std::size_t rank) {
-    rank_of_.push_back(static_cast<std::uint32_t>(rank));
+    constexpr std::uint32_t most = ~std::uint32_t{0};
+    rank_of_.push_back(rank < most ? static_cast<std::uint32_t>(rank) : std::uint32_t{most});
     return made;
   }
   /// The edge that was added last carries `count` values of `each` bytes.
