@@ -315,8 +315,6 @@ class flow_builder {
 
   // --- conditions ---
 
-  bool tells(const model_edge& edge) const { return made_.tells(edge); }
-
   void find_skips() {
     made_.may_be_skipped.assign(size(), false);
     made_.is_asked.assign(size(), false);
@@ -327,9 +325,11 @@ class flow_builder {
         one |= asks(made_.edges[e].kind);
       }
       made_.may_be_skipped[node] = all || one;
-      if (!all && !one) continue;
       for (const std::uint32_t e : made_.in.of(node)) {
-        if (tells(made_.edges[e])) made_.is_asked[made_.edges[e].from] = true;
+        model_edge& each = made_.edges[e];
+        const bool is_asked = asks(each.kind) || made_.may_be_skipped[each.from];
+        if (!is_asked) each.kind = edge_kind::no_question;
+        if (is_asked && (all || one)) made_.is_asked[each.from] = true;
       }
     }
   }
@@ -402,7 +402,7 @@ class flow_builder {
     }
     if (!of_.overlaps) keep_order();
     for (const model_edge& each : made_.edges) {
-      if (made_.may_be_skipped[each.to] && tells(each)) add_delay({each.to, each.from, 1});
+      if (made_.may_be_skipped[each.to] && flow::tells(each)) add_delay({each.to, each.from, 1});
     }
     // Nothing else keeps one member of a team-wide node from beginning the next iteration before the others.
     for (node_index i = 0; i < size(); ++i) {

@@ -74,7 +74,7 @@ struct flow {
   std::vector<bool> is_asked;  ///< other nodes look at what it returned, or whether it ran
 
   /// Whether the node at its end may be skipped because of this edge.
-  bool tells(const model_edge& edge) const { return asks(edge.kind) || may_be_skipped[edge.from]; }
+  static bool tells(const model_edge& edge) noexcept { return edge.kind != edge_kind::no_question; }
   /// The block in which an item lies beside others.
   std::uint32_t block_around(std::uint32_t item) const noexcept {
     const std::size_t nodes = block_of.size();

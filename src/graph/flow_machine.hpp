@@ -351,7 +351,7 @@ class flow_machine {
     bool one_ran = false;
     for (const std::uint32_t e : checked.in.of(node)) {
       const model_edge& edge = checked.edges[e];
-      if (!checked.tells(edge)) {
+      if (!flow::tells(edge)) {
         one_ran = true;
         continue;
       }

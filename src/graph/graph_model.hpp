@@ -31,7 +31,8 @@ struct model_node {
   bool returns_bool = false;  ///< so others may ask it
 };
 
-enum class edge_kind : std::uint8_t { plain, if_true, if_false, channel };
+/// no_question: of a checked graph, a plain edge from a node that is never skipped.
+enum class edge_kind : std::uint8_t { plain, if_true, if_false, channel, no_question };
 
 struct model_edge {
   node_index from, to;
