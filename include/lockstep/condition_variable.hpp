@@ -12,6 +12,7 @@
 //   1  word.load       acquire  -      with 2 of condition_variable.cpp. A waiter has counted itself before it gave up the
 //                                      lock under which the notifier changed the predicate; at zero, the threads that
 //                                      left have done so (CONDITION-5)
+//   2  word.load       relaxed  -      for the diagnosis: nobody else uses it then
 //
 // Order  that of the lock: what the notifier did before its unlock happens before the return of a wait that locks after
 //        it. A notification without the lock orders nothing.
@@ -93,7 +94,11 @@ class condition_variable {
  public:
   explicit constexpr condition_variable(wait_policy policy = wait_policy()) noexcept
       : word_(0), policy_(policy) {}
-  ~condition_variable() { detail::misuse::destroying(this, "lockstep::condition_variable"); }
+  ~condition_variable() {
+    if (!detail::misuse::diagnosed || word_.load(detail::memory_order_relaxed) == 0) return;  // 2
+    detail::misuse::destroying(this, "lockstep::condition_variable",
+                               detail::misuse::role::condition_waiter);
+  }
   condition_variable(const condition_variable&) = delete;
   condition_variable& operator=(const condition_variable&) = delete;
 
@@ -244,7 +249,6 @@ class condition_variable {
   void unlock(const calls& by, waiter& self);
   void withdraw(waiter& self);
   bool leave(waiter& self);
-  void let_go(const taken_out& all) const;
 
   detail::wait_word word_;
   wait_policy policy_;

@@ -180,7 +180,6 @@ class watched {};
 enum class role : unsigned char { waiter };
 inline void note(const void*, role) noexcept {}
 inline bool forget(const void*, role, std::uint64_t) noexcept { return true; }
-inline void report(const void*, const char*, const char*) noexcept {}
 inline void check_only_waiter(const void*, const char*) noexcept {}
 inline void destroying(const void*, const char*) noexcept {}
 }  // namespace misuse

@@ -15,8 +15,7 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy po
   using rung = wait_engine::rung;
   observed_wait seen(what);
   const auto climb = [&](rung first, rung last) {
-    return wait_engine::climb(what, policy, pace_.regions, deadline::never(),
-                              wait_engine::shared_yield_time, first, last, seen);
+    return wait_engine::climb(what, policy, pace_.regions, deadline::never(), first, last, seen);
   };
   const std::uint64_t start = monotonic_nanoseconds();
   if (pace_.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;

@@ -7,9 +7,6 @@
 //   2  wait for word   acquire  -      7 of barrier.hpp, in word_waiter.hpp
 #include <lockstep/barrier.hpp>
 
-#include <cstdio>
-#include <stdexcept>
-
 #include <lockstep/detail/platform/error.hpp>
 
 #include "../wait/word_waiter.hpp"
@@ -21,10 +18,7 @@ namespace detail {
 LOCKSTEP_INLINE std::uint32_t checked_arrivals(std::ptrdiff_t expected) {
   constexpr std::ptrdiff_t most = (barrier<>::max)();
   if (expected < 0 || expected > most) {
-    char message[120];
-    std::snprintf(message, sizeof message,
-                  "lockstep::barrier: %td arrivals expected, must be 0 to %td", expected, most);
-    fail<std::invalid_argument>(message);
+    fail_argument("lockstep::barrier: %td arrivals expected, must be 0 to %td", expected, most);
   }
   return static_cast<std::uint32_t>(expected);
 }
@@ -35,12 +29,11 @@ LOCKSTEP_INLINE wait_policy policy_of_barrier(std::ptrdiff_t expected, wait_poli
 
 [[noreturn]] LOCKSTEP_INLINE void report_arrivals(const void* barrier, std::ptrdiff_t n,
                                                   std::uint32_t left) {
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "%td arrivals by %s while the phase expects %lu; give the constructor the number "
-                "of all that arrive",
-                n, label_of_this_thread().text, static_cast<unsigned long>(left));
-  misuse::report(barrier, "lockstep::barrier", text);
+  end_program(
+      "lockstep::barrier at %p: %td arrivals by %s while the phase expects %lu; give the "
+      "constructor "
+      "the number of all that arrive",
+      barrier, n, label_of_this_thread().text, static_cast<unsigned long>(left));
 }
 
 /// The predicate of a wait: the phase is no longer that of the arrival (BARRIER-3).

@@ -27,9 +27,9 @@ struct event::next_notification {
 
 LOCKSTEP_INLINE bool event::wait_slowly(deadline until, call_site where) {
   detail::misuse::check_only_waiter(this, kind);
-  detail::word_waiter<next_notification> what(word_, next_notification{taken_}, where);
-  const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 5
-                                            detail::wait_engine::single_yield_time);
+  detail::word_waiter<next_notification> what(word_, next_notification{taken_}, where,
+                                              detail::waitable::single_yield_time);
+  const bool in_time = detail::wait_watched(what, this, policy_, history_, until);  // 5
   if (what.has_announced()) {
     word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 1
   }
@@ -42,9 +42,9 @@ LOCKSTEP_INLINE bool event::wait_slowly(deadline until, call_site where) {
 struct auto_reset_event::taker final : detail::waitable {
   auto_reset_event& owner;
   std::uint32_t announced = 0;  // what this waiter has added to the word
-  const detail::source_place where;
 
-  taker(auto_reset_event& of, call_site from) noexcept : owner(of), where(from) {}
+  taker(auto_reset_event& of, call_site from) noexcept
+      : waitable(from, single_yield_time), owner(of) {}
 
   bool ready() noexcept override { return owner.take(announced); }
 
@@ -60,14 +60,12 @@ struct auto_reset_event::taker final : detail::waitable {
   void describe(detail::wait_subject& to) const noexcept override {
     to.object = to.sleeps_on = &owner;
     to.kind = detail::wait_kind::auto_reset_event;
-    to.where = where;
   }
 };
 
 LOCKSTEP_INLINE wait_status auto_reset_event::wait_slowly(deadline until, call_site where) {
   taker what(*this, where);
-  if (detail::wait_watched(what, this, policy_, detail::this_thread_history(), until,
-                           detail::wait_engine::single_yield_time)) {
+  if (detail::wait_watched(what, this, policy_, detail::this_thread_history(), until)) {
     return wait_status::ready;
   }
   if (what.announced != 0) word_.fetch_sub(sleeper_, detail::memory_order_relaxed);  // 4

@@ -2,9 +2,6 @@
 // src/sync/latch.cpp -- the waits of a latch that is not open yet, and its errors (layer: sync)
 #include <lockstep/latch.hpp>
 
-#include <cstdio>
-#include <stdexcept>
-
 #include <lockstep/detail/platform/error.hpp>
 
 #include "../wait/word_waiter.hpp"
@@ -29,20 +26,16 @@ LOCKSTEP_INLINE wait_status latch::wait_slowly(deadline until, call_site where) 
 }
 
 [[noreturn]] LOCKSTEP_INLINE void latch::fail_expected(std::ptrdiff_t expected) {
-  char message[128];
-  std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
-                expected, (max)());
-  detail::fail<std::invalid_argument>(message);
+  detail::fail_argument("lockstep::latch: count %td given, must be 0 to %td", expected, (max)());
 }
 
 LOCKSTEP_INLINE void latch::diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
   if (n >= 0 && n <= left) return;
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "count_down(%td) by %s while %td are left to count; give the constructor the sum "
-                "of all counts",
-                n, detail::label_of_this_thread().text, left);
-  detail::misuse::report(object, kind, text);
+  detail::end_program(
+      "%s at %p: count_down(%td) by %s while %td are left to count; give the constructor the sum "
+      "of "
+      "all counts",
+      kind, object, n, detail::label_of_this_thread().text, left);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -11,8 +11,6 @@
 //   2  terminated.load   acquire  1      the other half
 #include <lockstep/ranked_barrier.hpp>
 
-#include <cstdio>
-
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
@@ -20,8 +18,6 @@
 #include <lockstep/detail/wait/misuse.hpp>
 #include "../wait/cpu_separation.hpp"
 #include "../wait/ranked_phases.hpp"
-
-#include "../wait/word_waiter.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -40,21 +36,18 @@ struct ranked_barrier::state {
       : detail::awaited_word<std::uint32_t, detail::phase_reached, detail::stops_when_set> {
     const ranked_barrier& of;
     const detail::phase_reached phase;
-    const detail::source_place where;
 
     meeting(const ranked_barrier& barrier, const phase_word& word, detail::phase_reached reached,
             detail::whereabouts whom, call_site from) noexcept
-        : awaited_word(word, reached, {barrier.state_->terminated}, whom),
+        : awaited_word(word, reached, {barrier.state_->terminated}, whom, from),
           of(barrier),
-          phase(reached),
-          where(from) {}
+          phase(reached) {}
 
     void describe(detail::wait_subject& to) const noexcept override {
       const state& all = *of.state_;
       awaited_word::describe(to);
       to.kind = detail::wait_kind::ranked_barrier;
       to.object = &of;
-      to.where = where;
       to.awaited = detail::wait_subject::nobody;  // all that are missing
       to.expected = static_cast<std::uint32_t>(all.participants);
       to.come = all.phases.arrived_ranks(all.participants, phase);
@@ -91,12 +84,11 @@ struct ranked_barrier::state {
 
   void arrive(const ranked_barrier& of, std::size_t rank, own_state& self) {
     if (detail::misuse::diagnosed && self.arrived != self.waited && !is_terminated()) {
-      char text[160];
-      std::snprintf(text, sizeof text,
-                    "rank %zu arrives again before its last arrival was waited for; each rank is "
-                    "for one thread",
-                    rank);
-      detail::misuse::report(&of, "lockstep::ranked_barrier", text);
+      detail::end_program(
+          "lockstep::ranked_barrier at %p: rank %zu arrives again before its last arrival was "
+          "waited "
+          "for; each rank is for one thread",
+          static_cast<const void*>(&of), rank);
     }
     self.was_last =
         phases.arrive(rank, participants, ++self.arrived, [](detail::nothing_beside&) {});
@@ -122,8 +114,7 @@ struct ranked_barrier::state {
     own_state& self = ranks[rank].value;
     detail::cpu_separation* const known = other < participants ? &separation : nullptr;
     meeting what(of, word, {self.arrived}, {known, rank, other}, where);
-    return detail::wait_watched(what, &of, phases.policy(), self.history, until,
-                                detail::wait_engine::shared_yield_time);
+    return detail::wait_watched(what, &of, phases.policy(), self.history, until);
   }
 
   detail::line_gap before;

@@ -2,9 +2,6 @@
 // src/sync/semaphore.cpp -- how threads wait for permits, and the errors of a semaphore (layer: sync)
 #include <lockstep/semaphore.hpp>
 
-#include <cstdio>
-#include <stdexcept>
-
 #include <lockstep/detail/platform/error.hpp>
 
 #include "../wait/parking_lot.hpp"
@@ -16,7 +13,7 @@ namespace detail {
 /// What the bits of a semaphore mean (parking_lot.hpp). All threads want the same: a permit.
 struct semaphore_rules {
   static constexpr parking_lot::kind queue = parking_lot::kind::semaphore;
-  static constexpr bool backs_off = false;
+  static constexpr unsigned first_pauses = 1;
 
   static constexpr std::uint32_t waiting = 1, one_permit = 2;
 
@@ -45,25 +42,20 @@ LOCKSTEP_INLINE void permit_count::hand_over() {
 
 [[noreturn]] LOCKSTEP_INLINE std::uint32_t permit_count::fail_permits(std::ptrdiff_t permits,
                                                                       std::ptrdiff_t most) {
-  char message[120];
-  std::snprintf(message, sizeof message,
-                "lockstep::counting_semaphore: %td permits given, must be 0 to %td", permits, most);
-  fail<std::invalid_argument>(message);
+  fail_argument("lockstep::counting_semaphore: %td permits given, must be 0 to %td", permits, most);
 }
 
 [[noreturn]] LOCKSTEP_INLINE void permit_count::fail_release(std::ptrdiff_t count,
                                                              std::ptrdiff_t there,
                                                              std::ptrdiff_t most) {
-  constexpr const char* kind = "lockstep::counting_semaphore";
-  char message[240];
-  std::snprintf(
-      message, sizeof message,
-      "%s%srelease of %td permits by %s while it has %td of at most %td; release what was "
-      "acquired, or give it a larger maximum",
-      misuse::diagnosed ? "" : kind, misuse::diagnosed ? "" : ": ", count,
-      label_of_this_thread().text, there, most);
-  if (misuse::diagnosed) misuse::report(this, kind, message);
-  fail<std::invalid_argument>(message);
+  constexpr const char* text =
+      "lockstep::counting_semaphore at %p: release of %td permits by %s while it has %td of at "
+      "most "
+      "%td; release what was acquired, or give it a larger maximum";
+  const void* const self = this;
+  const thread_label releaser = label_of_this_thread();
+  if (misuse::diagnosed) end_program(text, self, count, releaser.text, there, most);
+  fail_argument(text, self, count, releaser.text, there, most);
 }
 
 }  // namespace detail

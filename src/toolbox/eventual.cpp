@@ -27,15 +27,15 @@ LOCKSTEP_INLINE bool eventual_word::wait_slowly(wait_word& word, wait_policy pol
 }
 
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_second_value() {
-  fail<std::logic_error>("lockstep::eventual: set a second time; call reset() between two values");
+  fail_use("lockstep::eventual: set a second time; call reset() between two values");
 }
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_without_exception() {
-  fail<std::invalid_argument>("lockstep::eventual: set_exception without an exception");
+  fail_argument("lockstep::eventual: set_exception without an exception");
 }
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_get(std::uint32_t word,
                                                           const std::exception_ptr& error) {
   if ((word & taken) != 0) {
-    fail<std::logic_error>("lockstep::eventual: get or take after its value was taken");
+    fail_use("lockstep::eventual: get or take after its value was taken");
   }
 #if LOCKSTEP_HAS_EXCEPTIONS
   std::rethrow_exception(error);

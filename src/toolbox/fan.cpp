@@ -22,9 +22,6 @@
 #include <lockstep/detail/wait/misuse.hpp>
 #include "../wait/published_words.hpp"
 
-#include "../wait/wait_engine.hpp"
-#include "../wait/word_waiter.hpp"
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 struct fan_in_out::state {
@@ -64,20 +61,17 @@ struct fan_in_out::next_phase final
     : detail::awaited_word<std::uint32_t, detail::phase_reached, detail::stops_when_set> {
   const fan_in_out& of;
   const detail::phase_reached next;
-  const detail::source_place where;
 
   next_phase(const fan_in_out& fan, std::size_t notifier, detail::phase_reached phase,
              call_site from) noexcept
-      : awaited_word(fan.state_->phases[notifier], phase, {fan.state_->terminated}),
+      : awaited_word(fan.state_->phases[notifier], phase, {fan.state_->terminated}, {}, from),
         of(fan),
-        next(phase),
-        where(from) {}
+        next(phase) {}
 
   void describe(detail::wait_subject& to) const noexcept override {
     awaited_word::describe(to);
     to.kind = of.state_->kind;
     to.object = &of;
-    to.where = where;
     to.rank = detail::wait_subject::nobody;
     const std::size_t count = of.notifiers();
     if (count == 1) return;  // no need to say which one
@@ -118,8 +112,7 @@ LOCKSTEP_INLINE wait_status fan_in_out::wait_until(std::size_t rank, deadline un
     if (from == notifiers()) from = 0;
     if (next(all.phases[from].value())) continue;
     next_phase what(*this, from, next, where);
-    if (!detail::wait_watched(what, this, all.phases.policy(), self.history, until,
-                              detail::wait_engine::shared_yield_time)) {
+    if (!detail::wait_watched(what, this, all.phases.policy(), self.history, until)) {
       return wait_status::timed_out;
     }
   }

@@ -10,9 +10,6 @@
 //   4  store               relaxed  -      reset() requires that no other thread uses the set
 #include <lockstep/future_set.hpp>
 
-#include <cstdio>
-#include <stdexcept>
-
 #include <lockstep/detail/platform/error.hpp>
 
 namespace lockstep {
@@ -33,11 +30,8 @@ LOCKSTEP_INLINE future_counts::~future_counts() {
 LOCKSTEP_INLINE std::size_t future_counts::take_ticket() {
   const std::size_t index = tickets_.fetch_add(1, memory_order_relaxed);  // 1
   if (index < contributions_) return index;
-  char message[128];
-  std::snprintf(message, sizeof message,
-                "lockstep::future_set: contributed after all %zu contributions were made",
-                contributions_);
-  fail<std::logic_error>(message);
+  fail_use("lockstep::future_set: contributed after all %zu contributions were made",
+           contributions_);
 }
 
 LOCKSTEP_INLINE void future_counts::note(std::exception_ptr error) noexcept {
@@ -71,7 +65,7 @@ LOCKSTEP_INLINE void future_counts::reset_counts() noexcept {
 
 LOCKSTEP_INLINE std::exception_ptr future_counts::checked(std::exception_ptr error) {
   if (error == nullptr) {
-    fail<std::invalid_argument>("lockstep::future_set: contribute_exception without an exception");
+    fail_argument("lockstep::future_set: contribute_exception without an exception");
   }
   return error;
 }

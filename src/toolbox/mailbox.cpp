@@ -35,8 +35,6 @@
 #include <lockstep/detail/platform/system.hpp>
 #include "../wait/published_words.hpp"
 
-#include "../wait/word_waiter.hpp"
-
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
@@ -55,10 +53,9 @@ struct mailbox::queue {
   struct call_or_end final : detail::waitable {
     queue& of;
     const mailbox& owner;
-    const detail::source_place where;
 
     call_or_end(queue& its_queue, const mailbox& its_owner, call_site from) noexcept
-        : of(its_queue), owner(its_owner), where(from) {}
+        : waitable(from, single_yield_time), of(its_queue), owner(its_owner) {}
     bool ready() noexcept override { return of.is_posted(of.head) || of.is_over(); }
     void sleep(deadline until) override {
       of.mark.sleep(*this, until, detail::fence_payer_of(of.policy));
@@ -67,7 +64,6 @@ struct mailbox::queue {
       to.object = &owner;
       to.sleeps_on = &of.mark;
       to.kind = detail::wait_kind::mailbox;
-      to.where = where;
     }
   };
 
@@ -188,8 +184,7 @@ LOCKSTEP_INLINE void mailbox::run_next() { queue_->take_next(*this, fate::run); 
 LOCKSTEP_INLINE wait_status mailbox::wait_for_call(deadline until, call_site where) {
   queue& all = *queue_;
   queue::call_or_end what(all, *this, where);
-  if (!detail::wait_watched(what, this, all.policy, all.history, until,
-                            detail::wait_engine::single_yield_time)) {
+  if (!detail::wait_watched(what, this, all.policy, all.history, until)) {
     return wait_status::timed_out;
   }
   return all.is_posted(all.head) ? wait_status::ready : wait_status::terminated;

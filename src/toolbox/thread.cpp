@@ -46,7 +46,7 @@ LOCKSTEP_INLINE wait_status joinable_thread::join_until(deadline until, call_sit
     detail::fail<detail::own_thread>("lockstep::joinable_thread: a thread cannot join itself");
   }
   if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
-                               detail::wait_engine::single_yield_time)) {
+                               detail::waitable::single_yield_time)) {
     return wait_status::timed_out;
   }
   block_->thread.join();

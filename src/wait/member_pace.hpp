@@ -150,7 +150,7 @@ class member_pace {
   /// Between two looks of a poll that much time went by. Was its CPU with another thread?
   void looked_after(std::uint64_t time) noexcept {
     had_no_cpu_ = time > lost_time;
-    if (time > long_yield) doubt_ = 2 * most_doubt;
+    if (time > backoff_trust::long_yield) doubt_ = 2 * most_doubt;
   }
   /// The region came. `is_gap`: the member waited for nothing else.
   void wait_ends(std::uint64_t now, bool is_gap) noexcept {
@@ -196,8 +196,7 @@ class member_pace {
  private:
   static constexpr std::uint32_t most_counted = 4000000000u;
   static constexpr std::uint64_t least_poll = 5000, lost_time = 10000;
-  static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.cpp
-  static constexpr unsigned most_for_one = 8;           // GAP-1
+  static constexpr unsigned most_for_one = 8;  // GAP-1
 
   struct window {
     std::uint64_t opens, closes;

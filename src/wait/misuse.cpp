@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/platform/system.hpp>
@@ -33,10 +32,6 @@ struct misuse_entry : list_node<misuse_entry> {
 #endif
 
 namespace misuse {
-
-[[noreturn]] LOCKSTEP_INLINE void report(const void* object, const char* kind, const char* text) {
-  end_program("%s at %p: %s", kind, object, text);
-}
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
@@ -64,7 +59,7 @@ struct around_fork : guarded_by_section {
     }
   }
 };
-LOCKSTEP_AT_LOAD watch_forks_at_load() { watch_forks<around_fork>(); }  // ATFORK-3
+LOCKSTEP_FIRST_AT_LOAD watch_forks_at_load() { watch_forks<around_fork>(); }  // ATFORK-3
 
 /// The bucket of an object's entries, locked while this lives.
 struct entries_of {
@@ -81,7 +76,6 @@ struct entries_of {
     return each;
   }
   static misuse_bucket& bucket_of(const void* object) {
-    watch_forks<around_fork>();
     const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
     return process().misuse[place % process_state::misuse_size];
   }
@@ -115,10 +109,8 @@ LOCKSTEP_INLINE bool is_noted(const void* object, role as) {
 [[noreturn]] LOCKSTEP_INLINE void report_deed(const void* object, const char* kind,
                                               const char* deed, const char* other,
                                               const char* does) {
-  char text[320];
-  std::snprintf(text, sizeof text, "%s by %s while %s %s", deed, label_of_this_thread().text, other,
-                does);
-  report(object, kind, text);
+  end_program("%s at %p: %s by %s while %s %s", kind, object, deed, label_of_this_thread().text,
+              other, does);
 }
 
 /// Whether the table is complete. A unit without the diagnosis does not write to it, so its locks, unlocks and wakes
@@ -173,14 +165,14 @@ LOCKSTEP_INLINE void check_only_waiter(const void* object, const char* kind) {
               "is waiting on it; it is for one waiter at a time, a manual_reset_event for many");
 }
 
-LOCKSTEP_INLINE void destroying(const void* object, const char* kind) {
+LOCKSTEP_INLINE void destroying(const void* object, const char* kind, role waiters) {
   if (!table_is_whole()) return;
-  for (const role as : {role::waiter, role::owner, role::reader}) {
+  for (const role as : {waiters, role::owner, role::reader}) {
     const thread_label who = one_of(object, as);
     if (who.number == 0 || is_static(object)) continue;
     report_deed(
         object, kind, "destroyed", who.text,
-        as == role::waiter
+        as == waiters
             ? "is waiting on it; end its wait first, and keep the object until that has returned"
             : "holds it; unlock it first");
   }

@@ -77,40 +77,36 @@ class parked_thread : public list_node<parked_thread> {
   parked_thread(const parked_thread&) = delete;
   parked_thread& operator=(const parked_thread&) = delete;
 
-  /// What it waits for, in its object's terms.
-  std::uint32_t purpose() const noexcept { return purpose_; }
-
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, deadline until = deadline::never(),
-            call_site where = call_site::none(),
+            source_place where = source_place(),
             wait_history& history = this_thread_history_in_queues()) {
-    located_wait what(*this, where);
-    const bool notified =
-        wait_engine::wait(what, policy, history, until, wait_engine::single_yield_time);
+    notification what(*this, where);
+    const bool notified = wait_engine::wait(what, policy, history, until);
     if (what.slept) history.yielding.failed();
     return notified;
   }
 
-  /// Whether and how it was let go before it has what it waits for: see queue::let_go().
-  enum class turn : unsigned char { waits, woken, ahead };
-
   // For its own thread after a notification, and for the thread that holds the lock of its queue:
-  turn its_turn() const noexcept { return turn_; }
-  /// True after it was once let go ahead of its turn.
-  bool was_ahead() const noexcept { return was_ahead_; }
+  /// What it waits for, in its object's terms; as what it was let go.
+  std::uint32_t purpose() const noexcept { return purpose_; }
+  /// False from queue::let_go() until it has what it waits for, or comes back.
+  bool waits() const noexcept { return waits_; }
+  /// The key of its queue.
+  std::uintptr_t key() const noexcept { return key_; }
 
  private:
   friend class parking_lot;
   friend class wake_list;
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
 
-  /// A wait of the thread, and where it was called. Apart from the node, to keep the node small.
-  struct located_wait final : waitable {
+  /// Apart from the node, to keep the node small.
+  struct notification final : waitable {
     parked_thread& self;
-    const source_place where;
     bool slept = false;
 
-    located_wait(parked_thread& of, call_site from) noexcept : self(of), where(from) {}
+    notification(parked_thread& of, source_place from) noexcept
+        : waitable(from, single_yield_time), self(of) {}
     bool ready() noexcept override {
       return self.word_.load(memory_order_acquire) == notified_;  // 2
     }
@@ -128,7 +124,6 @@ class parked_thread : public list_node<parked_thread> {
       const std::uintptr_t queue = self.first_queue_, which = queue & 3u;
       to.sleeps_on = &self.word_;
       to.object = reinterpret_cast<const void*>(queue - which);
-      to.where = where;
       if (queue != 0) to.kind = wait_kind_of(static_cast<queue_kind>(which));
     }
   };
@@ -136,8 +131,7 @@ class parked_thread : public list_node<parked_thread> {
   wait_word word_;
   std::uint32_t purpose_;
   const std::uintptr_t first_queue_;
-  turn turn_ = turn::waits;
-  bool was_ahead_ = false;
+  bool waits_ = true;
   std::uintptr_t key_ = 0;
 };
 
@@ -149,7 +143,7 @@ struct parked_chain : intrusive_list<parked_thread> {};
 class wake_list {
  public:
   wake_list() noexcept : count_(0) {}
-  ~wake_list() { flush(); }
+  ~wake_list() { wake(); }
   wake_list(const wake_list&) = delete;
   wake_list& operator=(const wake_list&) = delete;
 
@@ -157,17 +151,16 @@ class wake_list {
     wait_word& word = thread.word_;
     constexpr std::uint32_t sleeping = parked_thread::sleeping_;
     if (word.exchange(parked_thread::notified_, memory_order_release) != sleeping) return;  // 1
-    if (count_ == capacity) flush();
+    if (count_ == capacity) wake();
     words_[count_++] = &word;
   }
 
  private:
   static constexpr std::size_t capacity = 32;
 
-  void flush() {
-    const bool is_seen = count_ > 0 && LOCKSTEP_UNLIKELY(observers() != 0);
+  void wake() {
     for (std::size_t i = 0; i < count_; ++i) {
-      if (is_seen) note_wake(words_[i]);
+      if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(words_[i]);
       futex_wake_one(words_[i]);
     }
     count_ = 0;
@@ -185,8 +178,8 @@ class parking_lot {
   /// A queue's key is made of the object's address and its kind. So a late look at the queue of an object that is gone
   /// does not mistake the waiters of another kind of object for its own (PARKING-2).
   using kind = queue_kind;
+  static_assert(alignof(wait_word) >= 4, "two bits are free");
   static std::uintptr_t key(const wait_word& word, kind of) noexcept {
-    static_assert(alignof(wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
@@ -198,17 +191,10 @@ class parking_lot {
                                       : 0u;
   }
 
-  /// ATFORK-3. A thread sleeps on a contended lock. So the portable futex takes its own locks after ours.
-  static void watch_forks() {
-    native_futex::prepare_for_fork();
-    detail::watch_forks<around_fork>();
-  }
-
   /// The queue of one key, locked while this lives.
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
-      watch_forks();
       short_lock::lock(bucket_.lock);
     }
     ~queue() { short_lock::unlock(bucket_.lock); }
@@ -238,29 +224,21 @@ class parking_lot {
       return each != nullptr;
     }
 
-    /// Lets a waiter try to take. `woken`: it is the next, and the object's word still shows it (PARKING-4). `ahead`:
-    /// before its turn, at most once for each thread, as a newcomer. It keeps its place and is no waiter any more.
-    /// The caller must notify it.
-    void let_go(parked_thread& thread, parked_thread::turn as) noexcept {
-      thread.turn_ = as;
-      thread.was_ahead_ |= as == parked_thread::turn::ahead;
+    /// Lets a waiter try to take, as that purpose. It keeps its place, and is no waiter any more. So the child of a
+    /// fork() knows of a word that shows it (PARKING-4). The caller must notify it.
+    void let_go(parked_thread& thread, std::uint32_t as) noexcept {
+      thread.purpose_ = as;
+      thread.waits_ = false;
     }
     /// Called by the thread itself after a try in vain: it waits again.
     void come_back(parked_thread& thread) noexcept {
-      thread.turn_ = parked_thread::turn::waits;
+      thread.waits_ = true;
       thread.word_.store(0, memory_order_relaxed);  // 4
-    }
-    /// For tests: true if the child of a fork() at this moment would correct the object's word (PARKING-4).
-    bool is_known() const noexcept {
-      const parked_thread* each = bucket_.waiting.first();
-      while (each != nullptr && each->key_ != key_) each = each->next();
-      return each != nullptr;
     }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
-      while (thread != nullptr &&
-             (thread->key_ != key_ || thread->turn_ != parked_thread::turn::waits)) {
+      while (thread != nullptr && (thread->key_ != key_ || !thread->waits_)) {
         thread = thread->next();
       }
       return thread;
@@ -301,12 +279,16 @@ class parking_lot {
     return process().parking[converted<std::size_t>(product >> (64 - bits))];
   }
 };
-LOCKSTEP_AT_LOAD watch_queues_at_load() { parking_lot::watch_forks(); }
+// ATFORK-3. A thread sleeps on a contended lock. So the portable futex takes its own locks after ours.
+LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
+  native_futex::prepare_for_fork();
+  watch_forks<parking_lot::around_fork>();
+}
 
 // What mutex, shared_mutex and semaphore share: they take by compare-exchange, poll, queue up, leave the queue
 // at a deadline, and hand over to the front of the queue. The object's Rules say what the bits mean:
 //     queue                     which kind of queue: parking_lot::kind
-//     backs_off                 true: a thread that polls looks less and less often
+//     first_pauses              how long a thread pauses before it first looks again: waitable::pauses
 //     may_take(word, as)        whether a thread that has not queued up, or was let go, may take now what it wants
 //     taken(word, as)           the word after that
 //     marked(word, as)          the word while such a thread is in the queue
@@ -341,46 +323,36 @@ class queued_word {
   std::uintptr_t key() const noexcept { return parking_lot::key(word_, Rules::queue); }
 
   /// Takes if Rules::may_take() allows it now.
-  bool try_take(std::uint32_t as) noexcept {
-    std::uint32_t word = word_.load(memory_order_relaxed);  // 7
-    while (Rules::may_take(word, as)) {
-      if (take(word, Rules::taken(word, as))) return true;
-    }
-    return false;
-  }
+  bool try_take(std::uint32_t as) noexcept { return take_or(as, nullptr); }
 
   /// Repeats try_take() while the policy waits awake. Called after a try in vain, so it begins with a pause: each look
   /// takes the word's line away from the holder.
-  bool poll(std::uint32_t as, deadline until, call_site where = call_site::none()) {
+  bool poll(std::uint32_t as, deadline until, source_place where = source_place()) {
     attempt now(*this, as, where);
     return wait_engine::wait_slowly(now, policy_, this_thread_history(), until,
-                                    wait_engine::single_yield_time, wait_engine::rung::yield);
+                                    wait_engine::rung::yield);
   }
 
-  /// Queues the thread up. False if it could take after all. A thread that was let go in vain has kept its place.
-  bool enqueue(parked_thread& self, std::uint32_t as) {
+  /// Queues the thread up; one that was let go in vain has kept its place. False if it could take after all.
+  bool enqueue(parked_thread& self) {
     parking_lot::queue waiters(key());
-    const bool was_let_go = self.its_turn() != parked_thread::turn::waits;
-    if (take_or(as, &Rules::marked)) {
-      if (was_let_go) waiters.remove(self);
-      return false;
-    }
-    if (was_let_go) {
-      waiters.come_back(self);
-    } else {
+    if (take_or(self.purpose(), &Rules::marked)) return false;
+    if (self.waits()) {
       waiters.push_back(self);
+    } else {
+      waiters.come_back(self);
     }
     return true;
   }
 
-  /// Takes and returns true; or, if it may not take, changes the word to wanted(word, as) and returns false.
-  /// Requires: the queue is locked.
+  /// Takes and returns true. If it may not take, it changes the word to wanted(word, as), unless that is null, and
+  /// returns false. Requires: nothing is wanted, or the queue is locked.
   bool take_or(std::uint32_t as, std::uint32_t (*wanted)(std::uint32_t, std::uint32_t)) noexcept {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 7
     while (true) {
       if (Rules::may_take(word, as)) {
         if (take(word, Rules::taken(word, as))) return true;
-      } else if (change(word, wanted(word, as))) {
+      } else if (wanted == nullptr || change(word, wanted(word, as))) {
         return false;
       }
     }
@@ -415,28 +387,17 @@ class queued_word {
  private:
   /// The polling before the thread queues up, or after it was let go.
   struct attempt final : waitable {
-    static constexpr bool looks_often = !Rules::backs_off;
-    static constexpr unsigned first_pause = Rules::backs_off ? 4 : 1, longest_pause = 64;
-
     queued_word& owner;
     const std::uint32_t as;
-    const source_place where;
-    unsigned pause = first_pause;
 
-    attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
-        : owner(of), as(purpose), where(from) {}
-    bool ready() noexcept override { return owner.try_take(as); }
-    /// Each look takes the word's line away from the holder. With 8 pauses at first, 2 to 64 threads on 2 CPUs took
-    /// 1.1 to 1.4 of the time; without backing off, two threads take 1.4 to 1.5.
-    unsigned pauses() noexcept override {
-      const unsigned now = pause;
-      if (Rules::backs_off && pause < longest_pause) pause *= 2;
-      return now;
+    attempt(queued_word& of, std::uint32_t purpose, source_place from) noexcept
+        : waitable(from, single_yield_time), owner(of), as(purpose) {
+      pauses = Rules::first_pauses;
     }
+    bool ready() noexcept override { return owner.try_take(as); }
     void describe(wait_subject& to) const noexcept override {
       to.object = &owner.word_;
       to.kind = wait_kind_of(Rules::queue);
-      to.where = where;
     }
   };
 };
@@ -449,11 +410,11 @@ class handed_word : public queued_word<Rules> {
   using queued_word<Rules>::queued_word;
 
   /// Waits its turn and takes; false if `until` came first.
-  bool take_slowly(std::uint32_t as, deadline until, call_site where = call_site::none()) {
+  bool take_slowly(std::uint32_t as, deadline until, source_place where = source_place()) {
     const misuse::waiting_scope waiting(&this->word_);
     if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());
-    return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
+    return !this->enqueue(self) || self.wait(this->policy_, until, where) || !leave(self);
   }
 
   /// Hands what is free to the front of the queue. Called after a change that may let waiters go.

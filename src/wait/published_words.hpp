@@ -167,43 +167,8 @@ struct phase_reached {
   void describe(wait_subject& to) const noexcept { to.phase = target; }
 };
 
-template <class Word>
-class published_word;
-
-/// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested(), with acquire order.
 template <class Word, class Done, class Stop>
-class awaited_word : public waitable {
- public:
-  awaited_word(const published_word<Word>& at, Done done, Stop stop, whereabouts whom = {}) noexcept
-      : word_(at.word_),
-        mark_(at.mark_),
-        payer_(at.payer_),
-        done_(done),
-        stop_(stop),
-        whom_(whom) {}
-
-  bool ready() noexcept override {
-    return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
-  }
-  void sleep(deadline until) override { mark_.sleep(*this, until, payer_); }
-  /// After a sleep that reached its deadline: see sleeper_mark.
-  void withdraw() noexcept { mark_.withdraw(); }
-  bool is_separated() noexcept override { return whom_.is_separated(); }
-  void describe(wait_subject& to) const noexcept override {
-    to.object = &word_;
-    to.sleeps_on = &mark_;
-    whom_.describe(to);
-    done_.describe(to);
-  }
-
- private:
-  const atomic<Word>& word_;
-  sleeper_mark& mark_;
-  const fence_payer payer_;
-  Done done_;
-  Stop stop_;
-  const whereabouts whom_;
-};
+class awaited_word;
 
 /// One published word: a handle on the word, its mark, and how its waiters wait.
 template <class Word>
@@ -250,6 +215,33 @@ class published_word {
   sleeper_mark& mark_;
   const wait_policy policy_;
   const fence_payer payer_;
+};
+
+/// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested(), with acquire order.
+template <class Word, class Done, class Stop>
+class awaited_word : public waitable {
+ public:
+  awaited_word(const published_word<Word>& at, Done done, Stop stop, whereabouts whom = {},
+               source_place from = source_place()) noexcept
+      : waitable(from), at_(at), done_(done), stop_(stop), whom_(whom) {}
+
+  bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }
+  void sleep(deadline until) override { at_.mark_.sleep(*this, until, at_.payer_); }
+  /// After a sleep that reached its deadline: see sleeper_mark.
+  void withdraw() noexcept { at_.mark_.withdraw(); }
+  bool is_separated() noexcept override { return whom_.is_separated(); }
+  void describe(wait_subject& to) const noexcept override {
+    to.object = &at_.word_;
+    to.sleeps_on = &at_.mark_;
+    whom_.describe(to);
+    done_.describe(to);
+  }
+
+ private:
+  const published_word<Word> at_;
+  Done done_;
+  Stop stop_;
+  const whereabouts whom_;
 };
 
 /// No data beside a word.

@@ -48,9 +48,8 @@ class short_lock {
   void unlock() { unlock(word_); }
 
   /// The same for a word that lies elsewhere; 0 is free.
-  LOCKSTEP_NOINLINE static void lock(wait_word& word) {
-    attempt now(word);
-    wait_engine::wait(now, wait_policy(), this_thread_history());
+  static void lock(wait_word& word) {
+    if (LOCKSTEP_UNLIKELY(!try_lock(word, held))) lock_slowly(word);
   }
   static void unlock(wait_word& word) {
     if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 3
@@ -58,6 +57,16 @@ class short_lock {
 
  private:
   enum : std::uint32_t { is_free = 0, held = 1, slept_on = 2 };
+
+  static bool try_lock(wait_word& word, std::uint32_t as) {
+    std::uint32_t expected = is_free;
+    return word.compare_exchange_strong(expected, as, memory_order_acquire,  // 1
+                                        memory_order_relaxed);               // 5
+  }
+  LOCKSTEP_NOINLINE static void lock_slowly(wait_word& word) {
+    attempt now(word);
+    wait_engine::wait_slowly(now, wait_policy(), this_thread_history());
+  }
 
   struct attempt final : waitable {
     wait_word& word;
@@ -67,11 +76,7 @@ class short_lock {
     explicit attempt(wait_word& of) noexcept : word(of) {}
 
     bool ready() noexcept override {
-      std::uint32_t expected = is_free;
-      return taken || (word.load(memory_order_relaxed) == is_free &&         // 4
-                       word.compare_exchange_strong(expected, take_as,       //
-                                                    memory_order_acquire,    // 1
-                                                    memory_order_relaxed));  // 5
+      return taken || (word.load(memory_order_relaxed) == is_free && try_lock(word, take_as));  // 4
     }
     void sleep(deadline until) override {
       take_as = slept_on;

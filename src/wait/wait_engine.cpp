@@ -98,7 +98,6 @@ LOCKSTEP_INLINE bool wait_engine::is_over(deadline until) {
 struct wait_rungs {
   static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
   static constexpr unsigned yield_limit = 64, unmeasured_yields = 6;
-  static constexpr std::uint64_t long_yield = 2000000;
 
   static deadline earlier(deadline a, deadline b) noexcept {
     return a.nanoseconds() < b.nanoseconds() ? a : b;
@@ -119,13 +118,13 @@ struct wait_rungs {
   }
 
   /// Gives the CPU to others while that helps.
-  static bool yield(waitable& what, backoff_trust& trust, std::uint64_t most, deadline until) {
+  static bool yield(waitable& what, backoff_trust& trust, deadline until) {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
     for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
       yield_thread();
       const std::uint64_t after = monotonic_nanoseconds();
-      if (after - before > long_yield) {
+      if (after - before > backoff_trust::long_yield) {
         trust.failed_badly();
         return what.ready();
       }
@@ -133,7 +132,7 @@ struct wait_rungs {
         trust.paid_measurably();
         return true;
       }
-      if (after - start > most) return false;
+      if (after - start > what.yield_time) return false;
       before = after;
     }
     return false;
@@ -167,34 +166,32 @@ struct wait_rungs {
 
 LOCKSTEP_INLINE bool wait_engine::poll(waitable& what) {
   for (unsigned paused = 0; paused < pauses_per_poll;) {
-    const unsigned pauses = what.pauses();
+    const unsigned pauses = what.pauses;
     for (unsigned i = 0; i < pauses; ++i) polling_pause();
     if (what.ready()) return true;
     paused += pauses;
+    if (pauses > 1 && pauses < waitable::most_pauses) what.pauses *= 2;
   }
   return false;
 }
 
 // The ladder.
 
-LOCKSTEP_INLINE wait_engine::rung wait_engine::first_rung(wait_policy policy,
-                                                          wait_history& history) {
-  if (policy.is_block()) return rung::sleep;
-  if (policy.is_crowded()) return rung::yield;
-  const bool polls = !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
-  return polls ? rung::poll : rung::yield;
+LOCKSTEP_INLINE bool wait_engine::begins_with_polls(wait_policy policy, wait_history& history) {
+  return !policy.is_block() && !policy.is_crowded() &&
+         (!policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks()));
 }
 
 LOCKSTEP_INLINE bool wait_engine::wait_long(waitable& what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time, rung first, rung last) {
+                                            wait_history& history, deadline until, rung first,
+                                            rung last) {
   observed_wait seen(what);
-  return climb(what, policy, history, until, yield_time, first, last, seen);
+  return climb(what, policy, history, until, first, last, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait_history& history,
-                                        deadline until, std::uint64_t yield_time, rung first,
-                                        rung last, observed_wait& seen) {
+                                        deadline until, rung first, rung last,
+                                        observed_wait& seen) {
   const bool adapts = policy.is_adaptive() && !policy.is_crowded();
 
   if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
@@ -216,11 +213,11 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
   }
 
   if (last == rung::poll) return false;
-  if (first <= rung::yield && !policy.is_spin()) {
+  if (first <= rung::yield && !policy.is_spin() && !policy.is_block()) {
     const bool is_separated = adapts && what.is_separated();
     if (policy.is_hybrid() || history.yielding.asks()) {
       seen.enter(wait_stage::yield);
-      if (wait_rungs::yield(what, history.yielding, yield_time, until)) return true;
+      if (wait_rungs::yield(what, history.yielding, until)) return true;
     } else if (is_separated && wait_rungs::spin(what, wait_rungs::far_budget, until)) {
       return true;
     }

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/system.hpp>
@@ -32,16 +33,22 @@ namespace detail {
 
 class observed_wait;
 
-/// What is waited for.
+/// What is waited for, and how.
 class waitable {
  public:
+  /// How long a wait yields at most, in nanoseconds: where one notification releases many waiters, and where it
+  /// releases one.
+  static constexpr std::uint64_t shared_yield_time = 400000;
+  static constexpr std::uint64_t single_yield_time = 80000;
+
+  explicit waitable(source_place from = source_place(),
+                    std::uint64_t most = shared_yield_time) noexcept
+      : called_at(from), yield_time(most) {}
+
   /// Looks, with acquire order; never blocks. It may take what it finds: after true, the engine does not look again.
   virtual bool ready() = 0;
   /// Announces a sleeper, looks again, sleeps; may return at any time. The engine never calls it with spin().
   virtual void sleep(deadline) {}
-  /// False: pauses() says how long to pause before each look.
-  static constexpr bool looks_often = true;
-  virtual unsigned pauses() noexcept { return 1; }
   /// Whether the awaited thread runs on another CPU. Called after the spin if the policy adapts and is not crowded.
   virtual bool is_separated() noexcept { return false; }
   /// What it is, for observers (hooks.hpp).
@@ -52,9 +59,16 @@ class waitable {
     wait_subject result = {};
     result.object = result.sleeps_on = this;
     result.awaited = wait_subject::nobody;
+    result.where = called_at;
     describe(result);
     return result;
   }
+
+  const source_place called_at;
+  std::uint64_t yield_time;
+  /// Before the next look. More than one: twice as many before each further look, up to `most_pauses`.
+  unsigned pauses = 1;
+  static constexpr unsigned most_pauses = 64;
 
  protected:
   ~waitable() = default;
@@ -68,20 +82,14 @@ wait_history& this_thread_history_in_queues() noexcept;
 
 class wait_engine {
  public:
-  /// How long a wait yields at most, in nanoseconds: where one notification releases many waiters, and where it
-  /// releases one.
-  static constexpr std::uint64_t shared_yield_time = 400000;
-  static constexpr std::uint64_t single_yield_time = 80000;
-
   /// How far a wait goes.
   enum class rung : unsigned char { poll, yield, sleep };
 
   /// Waits until `what.ready()`. Returns false if `until` came first.
   template <class Waitable>
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
-                   deadline until = deadline::never(),
-                   std::uint64_t yield_time = shared_yield_time) {
-    return what.Waitable::ready() || wait_slowly(what, policy, history, until, yield_time);
+                   deadline until = deadline::never()) {
+    return what.Waitable::ready() || wait_slowly(what, policy, history, until);
   }
   /// The same after a look in vain, up to the rung `last`; false also if that rung ends in vain. Locks stop before the
   /// sleep, because their waiters queue up first. Then block() does not look again, and spin() polls as long as the
@@ -90,14 +98,13 @@ class wait_engine {
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history,
                                             deadline until = deadline::never(),
-                                            std::uint64_t yield_time = shared_yield_time,
                                             rung last = rung::sleep) {
-    const rung first = first_rung(policy, history);
-    if (Waitable::looks_often && first == rung::poll && first_poll(what)) {
+    const bool polls = begins_with_polls(policy, history);
+    if (polls && what.pauses == 1 && first_poll(what)) {
       if (policy.is_adaptive()) history.spinning.paid();
       return true;
     }
-    return wait_long(what, policy, history, until, yield_time, first, last);
+    return wait_long(what, policy, history, until, polls ? rung::poll : rung::yield, last);
   }
   /// Polls about as long as poll(). It ends most waits that the first look does not end, so it is compiled for each
   /// kind of wait. It does not read the clock, which costs as much as one pause. The first looks have no pause: where a
@@ -121,15 +128,14 @@ class wait_engine {
 
   /// The ladder from the rung `first` on, after a look in vain. Observers know this wait already, as `seen`.
   static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                    std::uint64_t yield_time, rung first, rung last, observed_wait& seen);
+                    rung first, rung last, observed_wait& seen);
 
  private:
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
 
-  /// Where a wait begins.
-  static rung first_rung(wait_policy policy, wait_history& history);
+  static bool begins_with_polls(wait_policy policy, wait_history& history);
   static bool wait_long(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                        std::uint64_t yield_time, rung first, rung last);
+                        rung first, rung last);
 };
 
 namespace misuse {
@@ -137,15 +143,18 @@ namespace misuse {
 /// The calling thread waits on `object` while this lives.
 class waiting_scope {
  public:
-  explicit waiting_scope(const void* object) : object_(object) { note(object_, role::waiter); }
+  explicit waiting_scope(const void* object, role as = role::waiter) : object_(object), as_(as) {
+    note(object_, as_);
+  }
   ~waiting_scope() {
-    if (diagnosed) forget(object_, role::waiter, number_of_this_thread());
+    if (diagnosed) forget(object_, as_, number_of_this_thread());
   }
   waiting_scope(const waiting_scope&) = delete;
   waiting_scope& operator=(const waiting_scope&) = delete;
 
  private:
   const void* const object_;
+  const role as_;
 };
 
 }  // namespace misuse
@@ -153,10 +162,10 @@ class waiting_scope {
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
 template <class Waitable>
 bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
-                  deadline until, std::uint64_t yield_time) {
+                  deadline until) {
   if (what.Waitable::ready()) return true;
   const misuse::waiting_scope waiting(object);
-  return wait_engine::wait_slowly(what, policy, history, until, yield_time);
+  return wait_engine::wait_slowly(what, policy, history, until);
 }
 
 }  // namespace detail

@@ -51,8 +51,9 @@ namespace detail {
 template <class Done>
 class word_waiter final : public waitable {
  public:
-  word_waiter(wait_word& word, Done done, call_site where = call_site::none()) noexcept
-      : word_(word), done_(done), announced_(false), where_(where) {}
+  word_waiter(wait_word& word, Done done, call_site from = call_site::none(),
+              std::uint64_t most_yields = shared_yield_time) noexcept
+      : waitable(from, most_yields), word_(word), done_(done), announced_(false) {}
 
   bool ready() noexcept override {
     return done_(word_.load(memory_order_acquire));  // 1
@@ -73,7 +74,6 @@ class word_waiter final : public waitable {
   /// The word is the first of its object.
   void describe(wait_subject& to) const noexcept override {
     to.object = to.sleeps_on = &word_;
-    to.where = where_;
     done_.describe(to);
   }
 
@@ -84,16 +84,15 @@ class word_waiter final : public waitable {
   wait_word& word_;
   Done done_;
   bool announced_;
-  const source_place where_;
 };
 
 /// Waits until done(word); false if `until` came first. The word belongs to `object`.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
                      deadline until = deadline::never(), call_site where = call_site::none(),
-                     std::uint64_t yield_time = wait_engine::shared_yield_time) {
-  word_waiter<Done> what(word, done, where);
-  return wait_watched(what, object, policy, this_thread_history(), until, yield_time);
+                     std::uint64_t yield_time = waitable::shared_yield_time) {
+  word_waiter<Done> what(word, done, where, yield_time);
+  return wait_watched(what, object, policy, this_thread_history(), until);
 }
 
 }  // namespace detail

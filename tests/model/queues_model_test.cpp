@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/scenario.hpp"
+#include "support/parking.hpp"
 
 namespace lockstep::model {
 
@@ -612,10 +613,11 @@ TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_not
 template <class Object>
 void may_fork(Object& object, parking_lot::kind kind) {
   detail::wait_word& word = reinterpret_cast<detail::wait_word&>(object);
-  const parking_lot::queue waiters(parking_lot::key(word, kind));
+  const std::uintptr_t key = parking_lot::key(word, kind);
+  const parking_lot::queue waiters(key);
   // A change that changes nothing: it sees the newest value, as the child does.
   const std::uint32_t now = word.fetch_or(0, detail::memory_order_relaxed);
-  check((now & ~parking_lot::without_waiters(kind)) == 0 || waiters.is_known(),
+  check((now & ~parking_lot::without_waiters(kind)) == 0 || test::is_known(key),
         "the child finds the object");
 }
 

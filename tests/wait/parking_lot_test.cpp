@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/parking.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -24,9 +25,11 @@ using lockstep::detail::parking_lot;
 using lockstep::detail::wake_list;
 using lockstep::test::run_threads;
 using queue = lockstep::detail::parking_lot::queue;
-using turn = lockstep::detail::parked_thread::turn;
+using lockstep::test::is_known;
 
 constexpr std::uintptr_t key = 0x1000;
+/// As what a thread is let go.
+constexpr std::uint32_t ahead_of_its_turn = 1, woken_by_an_unlock = 2;
 
 TEST(parking_lot, kinds_of_objects_at_one_address_have_different_keys) {
   const lockstep::detail::wait_word word{0};
@@ -69,10 +72,10 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
       ASSERT_EQ(found, expected);
       const auto victim = expected.begin() + static_cast<long>(random() % expected.size());
       if (random() % 4 == 0) {  // let go in vain: it has its place still
-        waiters.let_go(**victim, turn::woken);
+        waiters.let_go(**victim, woken_by_an_unlock);
         EXPECT_FALSE(waiters.withdraw(**victim));
         EXPECT_EQ(waiters.empty(), expected.size() == 1);
-        EXPECT_TRUE(waiters.is_known());
+        EXPECT_TRUE(is_known(at->first));
         waiters.come_back(**victim);
         continue;
       }
@@ -99,10 +102,10 @@ TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_
     const bool waits = i / 4 % 2 != 0, comes = i / 8 % 2 != 0;
     queue waiters(key_of(i));
     waiters.push_back(threads[2 * i]);
-    if (comes) waiters.let_go(threads[2 * i], turn::woken);
+    if (comes) waiters.let_go(threads[2 * i], woken_by_an_unlock);
     if (!comes) waiters.remove(threads[2 * i]);
     if (waits) waiters.push_back(threads[2 * i + 1]);
-    EXPECT_EQ(waiters.is_known(), waits || comes);
+    EXPECT_EQ(is_known(key_of(i)), waits || comes);
   }
   parking_lot::around_fork::lock();
   parking_lot::around_fork::in_child();
@@ -110,7 +113,7 @@ TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_
     const bool known = i / 4 % 4 != 0;
     EXPECT_EQ(words[i].load(std::memory_order_relaxed), known ? kept[i % 4] : ~0u) << i;
     const queue waiters(key_of(i));
-    EXPECT_FALSE(waiters.is_known());
+    EXPECT_FALSE(is_known(key_of(i)));
   }
 }
 
@@ -119,13 +122,13 @@ TEST(parking_lot, PARKING4_one_that_has_arrived_is_not_known_any_more_whatever_t
     std::deque<parked_thread> threads(3);
     queue waiters(key);
     for (parked_thread& each : threads) waiters.push_back(each);
-    for (parked_thread& each : threads) waiters.let_go(each, turn::woken);
+    for (parked_thread& each : threads) waiters.let_go(each, woken_by_an_unlock);
     EXPECT_TRUE(waiters.empty());
     for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_TRUE(waiters.is_known());
+      EXPECT_TRUE(is_known(key));
       waiters.remove(threads[(first + i) % 3]);
     }
-    EXPECT_FALSE(waiters.is_known());
+    EXPECT_FALSE(is_known(key));
   }
 }
 
@@ -155,22 +158,22 @@ TEST(parking_lot, PARKING4_one_that_was_let_go_is_no_waiter_but_known_and_comes_
   parked_thread woken, ahead, newcomer;
   queue waiters(key);
   for (parked_thread* each : {&woken, &ahead, &newcomer}) waiters.push_back(*each);
-  waiters.let_go(woken, turn::woken);
-  waiters.let_go(ahead, turn::ahead);
+  waiters.let_go(woken, woken_by_an_unlock);
+  waiters.let_go(ahead, ahead_of_its_turn);
   EXPECT_EQ(waiters.front(), &newcomer);
   EXPECT_FALSE(waiters.withdraw(woken));
-  EXPECT_FALSE(woken.was_ahead());
-  EXPECT_TRUE(ahead.was_ahead());
+  EXPECT_EQ(woken.purpose(), woken_by_an_unlock);
+  EXPECT_FALSE(ahead.waits());
   waiters.come_back(ahead);
-  EXPECT_EQ(ahead.its_turn(), turn::waits);
-  EXPECT_TRUE(ahead.was_ahead());
+  EXPECT_TRUE(ahead.waits());
+  EXPECT_EQ(ahead.purpose(), ahead_of_its_turn);
   EXPECT_EQ(waiters.front(), &ahead);
   EXPECT_EQ(waiters.behind(ahead), &newcomer);
   for (parked_thread* each : {&ahead, &newcomer}) EXPECT_TRUE(waiters.withdraw(*each));
   EXPECT_TRUE(waiters.empty());
-  EXPECT_TRUE(waiters.is_known());
+  EXPECT_TRUE(is_known(key));
   waiters.remove(woken);
-  EXPECT_FALSE(waiters.is_known());
+  EXPECT_FALSE(is_known(key));
 }
 
 class parked_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};

@@ -63,10 +63,11 @@ struct waitable : lockstep::detail::waitable {
 class wait_engine_test : public testing::Test {
  protected:
   bool wait(wait_policy policy, deadline until = deadline::never(),
-            std::uint64_t yield_time = wait_engine::shared_yield_time) {
+            std::uint64_t yield_time = waitable::shared_yield_time) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return wait_engine::wait(what_, policy, history_, until, yield_time);
+    what_.yield_time = yield_time;
+    return wait_engine::wait(what_, policy, history_, until);
   }
   /// The next wait ends at its first yield; says whether it polled before that.
   bool spins_before_yielding(wait_policy policy) {
@@ -80,9 +81,9 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
+    what_.yield_time = waitable::single_yield_time;
     return what_.ready() ||
-           wait_engine::wait_slowly(what_, policy, history_, until, wait_engine::single_yield_time,
-                                    wait_engine::rung::yield);
+           wait_engine::wait_slowly(what_, policy, history_, until, wait_engine::rung::yield);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 
@@ -424,8 +425,7 @@ TEST_F(wait_engine_test, yields_end_in_a_sleep_after_the_time_that_the_object_gi
   what_.ready_when = [&] { return what_.sleeps > 0; };
   system_.yield_cost = 10000;
   for (const wait_policy policy : {wait_policy(), wait_policy::hybrid(microseconds(1))}) {
-    for (const std::uint64_t time :
-         {wait_engine::single_yield_time, wait_engine::shared_yield_time}) {
+    for (const std::uint64_t time : {waitable::single_yield_time, waitable::shared_yield_time}) {
       history_ = wait_history();
       EXPECT_TRUE(wait(policy, deadline::never(), time));
       EXPECT_EQ(yields(), time / system_.yield_cost);
@@ -437,7 +437,7 @@ TEST_F(wait_engine_test, yields_end_in_a_sleep_after_the_time_that_the_object_gi
 TEST_F(wait_engine_test, yields_that_take_no_longer_than_that_are_all_tried) {
   what_.on_sleep = [] {};
   what_.ready_when = [&] { return what_.sleeps > 0; };
-  system_.yield_cost = wait_engine::shared_yield_time / yield_limit - system_.clock_cost;
+  system_.yield_cost = waitable::shared_yield_time / yield_limit - system_.clock_cost;
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(yields(), yield_limit);
 }
@@ -445,7 +445,7 @@ TEST_F(wait_engine_test, yields_that_take_no_longer_than_that_are_all_tried) {
 TEST_F(wait_engine_test, yields_that_took_their_time_are_tried_again_in_every_wait) {
   what_.on_sleep = [] {};
   what_.ready_when = [&] { return what_.sleeps > 0; };
-  system_.yield_cost = wait_engine::shared_yield_time + 1;
+  system_.yield_cost = waitable::shared_yield_time + 1;
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(wait(wait_policy()));
     EXPECT_EQ(yields(), 1u) << i;

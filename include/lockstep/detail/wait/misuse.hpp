@@ -25,11 +25,9 @@ namespace misuse {
 
 constexpr bool diagnosed = detail::diagnoses_misuse;
 
-/// What a thread has to do with an object. A plan uses its graph and its team while it lives.
-enum class role : unsigned char { owner, reader, waiter, plan };
-
-/// Prints "kind at address: text" and aborts.
-[[noreturn]] void report(const void* object, const char* kind, const char* text);
+/// What a thread has to do with an object. A plan uses its graph and its team while it lives. One that waits for a
+/// condition_variable may be under way when the object is gone, and another has its address: so it has a role of its own.
+enum class role : unsigned char { owner, reader, waiter, condition_waiter, plan };
 
 /// Reports to the watchdog that the calling thread takes or gives up `object`.
 inline void note_if_watched(const void* object, bool is_taken) noexcept {
@@ -60,7 +58,7 @@ void check_no_reader(const void* object, const char* kind);
 void check_only_waiter(const void* object, const char* kind);
 /// In the destructor of `object`. A thread that is not joined may wait on an object of static storage when the program
 /// ends: it ends with the program, and never finds the object gone.
-void destroying(const void* object, const char* kind);
+void destroying(const void* object, const char* kind, role waiters = role::waiter);
 
 #else
 
@@ -77,7 +75,7 @@ inline void unlocking(const void* object, const char*, role = role::owner) {
 }
 inline void check_no_reader(const void*, const char*) {}
 inline void check_only_waiter(const void*, const char*) {}
-inline void destroying(const void*, const char*) {}
+inline void destroying(const void*, const char*, role = role::waiter) {}
 
 #endif
 

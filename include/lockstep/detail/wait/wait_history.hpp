@@ -14,6 +14,9 @@ namespace detail {
 /// How far a stage of a wait is trusted. Waits that it ended count for it; failures count against it.
 class backoff_trust {
  public:
+  /// A yield that takes longer, in nanoseconds, gave the CPU to a stranger for its time slice (3 ms).
+  static constexpr std::uint64_t long_yield = 2000000;
+
   /// True if this wait should try the stage: it is trusted, or it is time for a probe.
   bool asks() noexcept;
   void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// tests/support/parking.hpp -- which objects the queues of waiting threads know
+#pragma once
+
+#include <cstdint>
+
+#include "wait/parking_lot.hpp"
+
+namespace lockstep::test {
+
+/// Whether the child of a fork() at this moment would correct the word of the object with that key (PARKING-4).
+/// Requires: the queue of the key is locked.
+inline bool is_known(std::uintptr_t key) {
+  for (const detail::parking_bucket& each : detail::process().parking) {
+    for (const detail::parked_thread* at = each.waiting.first(); at != nullptr; at = at->next()) {
+      if (at->key() == key) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace lockstep::test
