@@ -31,23 +31,17 @@ struct ranked_barrier::state {
     detail::wait_history history = {};
   };
 
-  /// A wait for another rank, or for the end of the phase.
-  struct meeting final
-      : detail::awaited_word<std::uint32_t, detail::phase_reached, detail::stops_when_set> {
-    const ranked_barrier& of;
-    const detail::phase_reached phase;
+  /// The predicate of a wait for another rank, or for the end of the phase.
+  struct all_have_come {
+    const ranked_barrier* of;
+    detail::phase_reached phase;
 
-    meeting(const ranked_barrier& barrier, const phase_word& word, detail::phase_reached reached,
-            detail::whereabouts whom, call_site from) noexcept
-        : awaited_word(word, reached, {barrier.state_->terminated}, whom, from),
-          of(barrier),
-          phase(reached) {}
-
-    void describe(detail::wait_subject& to) const noexcept override {
-      const state& all = *of.state_;
-      awaited_word::describe(to);
+    bool operator()(std::uint32_t word) const noexcept { return phase(word); }
+    void describe(detail::wait_subject& to) const noexcept {
+      const state& all = *of->state_;
+      phase.describe(to);
       to.kind = detail::wait_kind::ranked_barrier;
-      to.object = &of;
+      to.object = of;
       to.awaited = detail::wait_subject::nobody;  // all that are missing
       to.expected = static_cast<std::uint32_t>(all.participants);
       to.come = all.phases.arrived_ranks(all.participants, phase);
@@ -113,7 +107,8 @@ struct ranked_barrier::state {
                                      call_site where) {
     own_state& self = ranks[rank].value;
     detail::cpu_separation* const known = other < participants ? &separation : nullptr;
-    meeting what(of, word, {self.arrived}, {known, rank, other}, where);
+    detail::awaited_word<std::uint32_t, all_have_come, detail::stops_when_set> what(
+        word, {&of, {self.arrived}}, {terminated}, {known, rank, other}, where);
     return detail::wait_watched(what, &of, phases.policy(), self.history, until);
   }
 

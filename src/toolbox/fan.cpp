@@ -56,29 +56,20 @@ struct fan_in_out::state {
   }
 };
 
-/// A wait for one of the notifiers.
-struct fan_in_out::next_phase final
-    : detail::awaited_word<std::uint32_t, detail::phase_reached, detail::stops_when_set> {
-  const fan_in_out& of;
-  const detail::phase_reached next;
+/// The predicate of a wait for one of the notifiers.
+struct fan_in_out::next_phase {
+  const fan_in_out* of;
+  detail::phase_reached next;
 
-  next_phase(const fan_in_out& fan, std::size_t notifier, detail::phase_reached phase,
-             call_site from) noexcept
-      : awaited_word(fan.state_->phases[notifier], phase, {fan.state_->terminated}, {}, from),
-        of(fan),
-        next(phase) {}
-
-  void describe(detail::wait_subject& to) const noexcept override {
-    awaited_word::describe(to);
-    to.kind = of.state_->kind;
-    to.object = &of;
+  bool operator()(std::uint32_t phase) const noexcept { return next(phase); }
+  void describe(detail::wait_subject& to) const noexcept {
+    next.describe(to);
+    to.kind = of->state_->kind;
+    to.object = of;
     to.rank = detail::wait_subject::nobody;
-    const std::size_t count = of.notifiers();
-    if (count == 1) return;  // no need to say which one
-    to.expected = static_cast<std::uint32_t>(count);
-    for (std::size_t rank = 0; rank < count && rank < 64; ++rank) {
-      if (next(of.state_->phases[rank].peek())) to.come |= std::uint64_t{1} << rank;
-    }
+    if (of->notifiers() == 1) return;  // no need to say which one
+    to.expected = static_cast<std::uint32_t>(of->notifiers());
+    to.come = of->state_->phases.those_that(next);
   }
 };
 
@@ -111,7 +102,8 @@ LOCKSTEP_INLINE wait_status fan_in_out::wait_until(std::size_t rank, deadline un
   for (std::size_t i = 0, from = rank % notifiers(); i < notifiers(); ++i, ++from) {
     if (from == notifiers()) from = 0;
     if (next(all.phases[from].value())) continue;
-    next_phase what(*this, from, next, where);
+    detail::awaited_word<std::uint32_t, next_phase, detail::stops_when_set> what(
+        all.phases[from], {this, next}, {all.terminated}, {}, where);
     if (!detail::wait_watched(what, this, all.phases.policy(), self.history, until)) {
       return wait_status::timed_out;
     }

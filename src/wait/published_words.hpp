@@ -83,17 +83,15 @@ constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
 /// Whether a thread sleeps until a word changes.
 class sleeper_mark {
  public:
-  /// Called after the change that lets waiters go. Wakes all sleepers of this mark. True if a thread may have slept.
-  /// Requires: the same payer in every call on one mark.
-  bool notify(fence_payer payer = fence_payer::sleeper) {
+  /// Called after the change that lets waiters go. Wakes all sleepers of this mark. Requires: the same payer in every
+  /// call on one mark.
+  void notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
       thread_fence(memory_order_seq_cst);  // 6
     } else {
       fence_light();
     }
-    if ((mark_.load(memory_order_relaxed) & 1u) == 0) return false;  // 3
-    wake();
-    return true;
+    if (has_sleeper()) wake();
   }
 
   /// Whether a thread may sleep at this moment: a hint.
@@ -122,22 +120,20 @@ class sleeper_mark {
 
   /// After a sleep that reached its deadline: the notifier need not wake this thread. Requires: no other thread ever
   /// sleeps on this mark. It would lose its wake-up.
-  void withdraw() noexcept {
-    std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
-    if ((odd & 1u) == 0) return;
-    mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
-                                  memory_order_relaxed);                // 5
-  }
+  void withdraw() noexcept { step(); }
 
  private:
   LOCKSTEP_NOINLINE void wake() {
+    if (!step()) return;
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
+    futex_wake_all(&mark_);
+  }
+  /// From an odd value to the next even one. False if it is even, or another thread was faster (PUBLISH-2).
+  bool step() noexcept {
     std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
-    if ((odd & 1u) == 0) return;
-    if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
-                                      memory_order_relaxed)) {              // 5
-      if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
-      futex_wake_all(&mark_);
-    }
+    return (odd & 1u) != 0 &&
+           mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                         memory_order_relaxed);                // 5
   }
 
   wait_word mark_{0};
@@ -266,6 +262,16 @@ class published_words {
   Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
   /// For fetch_for_writing().
   const void* line_of(std::size_t i) const noexcept { return &lines_[i]; }
+
+  /// For observers: a bit for each of the first words, up to 64 of them, that satisfies the predicate.
+  template <class Done>
+  std::uint64_t those_that(const Done& done) const noexcept {
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < size() && i < 64; ++i) {
+      if (done((*this)[i].peek())) found |= std::uint64_t{1} << i;
+    }
+    return found;
+  }
 
   /// After a stop was requested.
   void wake_all() const {

@@ -168,11 +168,7 @@ class ranked_phases {
 
   /// For observers, called by a participant in its phase: a bit for each rank below 64 that has arrived; 0 by the tree.
   std::uint64_t arrived_ranks(std::size_t size, phase_reached phase) const noexcept {
-    std::uint64_t found = 0;
-    for (std::size_t rank = 0; has_flags(size) && rank < size && rank < 64; ++rank) {
-      if (phase(flags_[rank].peek())) found |= std::uint64_t{1} << rank;
-    }
-    return found;
+    return has_flags(size) ? flags_.those_that(phase) : 0;
   }
 
   /// The next phase is the one after `phase`. Requires: no thread arrives or waits.
