@@ -191,6 +191,13 @@ class parking_lot {
                                       : 0u;
   }
 
+  static bucket& bucket_of(std::uintptr_t key) noexcept {
+    // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+    const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
+    constexpr unsigned bits = process_state::parking_bits;
+    return process().parking[converted<std::size_t>(product >> (64 - bits))];
+  }
+
   /// The queue of one key, locked while this lives.
   class queue {
    public:
@@ -270,14 +277,6 @@ class parking_lot {
       }
     }
   };
-
- private:
-  static bucket& bucket_of(std::uintptr_t key) noexcept {
-    // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-    const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    constexpr unsigned bits = process_state::parking_bits;
-    return process().parking[converted<std::size_t>(product >> (64 - bits))];
-  }
 };
 // ATFORK-3. A thread sleeps on a contended lock. So the portable futex takes its own locks after ours.
 LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {

@@ -11,12 +11,9 @@ namespace lockstep::test {
 /// Whether the child of a fork() at this moment would correct the word of the object with that key (PARKING-4).
 /// Requires: the queue of the key is locked.
 inline bool is_known(std::uintptr_t key) {
-  for (const detail::parking_bucket& each : detail::process().parking) {
-    for (const detail::parked_thread* at = each.waiting.first(); at != nullptr; at = at->next()) {
-      if (at->key() == key) return true;
-    }
-  }
-  return false;
+  const detail::parked_thread* at = detail::parking_lot::bucket_of(key).waiting.first();
+  while (at != nullptr && at->key() != key) at = at->next();
+  return at != nullptr;
 }
 
 }  // namespace lockstep::test
