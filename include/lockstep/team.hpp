@@ -34,7 +34,7 @@
 //   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
 //               Members that come in time run the same share every time.
 //   TEAMLOOP-2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more
-//               than it gains, on the caller alone (loop_steering.hpp). So iterations must not wait for each other; run()
+//               than it gains, on the caller alone (loop_crew.hpp). So iterations must not wait for each other; run()
 //               is for that.
 //   TEAMLOOP-3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the
 //               lowest part is thrown.

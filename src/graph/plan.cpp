@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include <lockstep/external_team.hpp>
@@ -236,12 +235,11 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
                                            1.0)
                               : 1.0;
   const bool is_known = gate == nullptr && runs > 1;
-  const shares_request wanted = {
-      static_cast<std::uint32_t>(plan.members),
-      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
-      where};
+  loop_request wanted(plan.members, nullptr, 1, false, where);
+  wanted.is_plan = true;
+  if (is_known) wanted.gain = time_alone * times * (1 - 1 / speed_up);
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
-  const shares_outcome made = host.team->run_shares(wanted, part<loop_share>());
+  const loop_outcome made = host.team->run_loop(wanted, part<loop_share>(), loop_ends());
   if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);

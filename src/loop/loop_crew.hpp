@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// src/loop/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: loop)
+// src/loop/loop_crew.hpp -- a loop that is a region, from its plan to its end (layer: loop)
 //
-// In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
-// claims parts (share_board.hpp): first of its own share, then of shares that are late. The loop's function sees a part
-// as a loop_share. For team_core.hpp.
+// Each member has a share of the loop, and a share has one or several parts. A thread claims parts (share_board.hpp):
+// first of its own share, then of shares that are late. The loop's function sees a part as a loop_share, which knows its
+// share, and not the thread that runs it. The caller asks loop_pace.hpp how to run the loop, and tells it what it cost.
+// For team_core.hpp.
 //
 //   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
 //   CREW-2  When its own share is done, the caller takes parts of every share that has some left. Where members may be
@@ -12,56 +13,159 @@
 //   CREW-4  In a loop that was stopped, parts are claimed and not run.
 //   CREW-5  If a part calls fork(), the caller has nothing of the loop left to do in the child process. Any other
 //           thread cannot go on there.
-//   CREW-6  The caller may run parts of its share before it announces the loop. They are claimed like all others, and
-//           not run again. `begun` counts them. Claim words do not: they must not be ahead of the line (PART-3).
+//   CREW-6  In a probe (PACE-1) the caller begins alone, and announces the rest when that is worth it. So a short loop
+//           of an unknown place costs only some looks at the clock. What it has run is claimed like all other parts,
+//           and not run again: `begun` counts it. Claim words do not: they must not be ahead of the line (PART-3).
+//   CREW-7  A loop may begin without waking its members. After each part the caller checks whether the rest is worth a
+//           wake-up, and then wakes them.
+//   CREW-8  Loops that missed enough while workers slept are noted for anticipation.hpp. PACE-6 decides when the workers
+//           are woken for that.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  tickets.store      relaxed  -      between loops; the announcement orders it
 //   2  begun.store        relaxed  -      as 1
 //   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
+//   4  tickets.fetch_add  relaxed  -      hands out numbers
+//
+// Cost   nothing is measured in most loops. A measured one: two or three looks at the clock, 20 to 25 ns each. These are
+//        the first loops of a place, then one in 16, and all longer than 10 us.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
+#include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/schedule.hpp>
 #include "../observe/hooks.hpp"
 #include "../region/region_board.hpp"
-#include "loop_share.hpp"
-#include "loop_steering.hpp"
+#include "loop_pace.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// What the shares of a loop have in common.
+struct loop_common {
+  stop_source& stop;
+  atomic<std::size_t>& tickets;  ///< 0 when the loop begins
+  std::uint32_t region;
+  std::uint32_t shares;
+  std::uint32_t parts;  ///< of each share
+};
+
+/// A part of a loop as the loop's function sees it.
+class loop_share {
+ public:
+  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
+      : of_(of), rank_(rank), part_(part), beside_(beside) {}
+
+  /// The rank of the member whose share it is.
+  std::size_t rank() const noexcept { return rank_; }
+  /// How many shares there are.
+  std::size_t size() const noexcept { return of_.shares; }
+  bool is_alone() const noexcept { return of_.shares == 1; }
+  std::uint32_t parts() const noexcept { return of_.parts; }
+  /// This part's number among the parts of all shares.
+  std::size_t number() const noexcept { return rank_ * of_.parts + part_; }
+  std::uint32_t region() const noexcept { return of_.region; }
+  const stop_source& stop() const noexcept { return of_.stop; }
+  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
+  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
+
+  /// This part of a range.
+  index_range block_of(index_range range) const noexcept {
+    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
+    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
+  }
+  /// The next number (0, 1, ...) from a counter that all shares use.
+  std::size_t take() const noexcept {
+    return of_.tickets.fetch_add(1, memory_order_relaxed);  // 4
+  }
+  /// A cell that travels with the report of this share; null if the share has several parts.
+  cell* beside_report() const noexcept { return beside_; }
+
+ private:
+  const loop_common& of_;
+  std::size_t rank_;
+  std::uint32_t part_;
+  cell* beside_;
+};
+
+/// Room for small values of parts. The caller of a loop keeps it until the loop is over.
+using loop_cells = aligned_array<cell>;
+
+/// What the caller does before a loop, and after one that was not stopped. `reports` holds the cells that travelled
+/// with the reports. A null function does nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, region_board& reports);
+};
+
+/// How a loop went.
+struct loop_outcome {
+  bool is_complete;  ///< not stopped
+  bool all_came;     ///< each share was begun by its member
+};
+
 class loop_crew {
  public:
-  /// `team`: for observers; null: they see nothing.
-  loop_crew(region_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
-            const team_view* team = nullptr)
-      : board_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded), team_(team) {}
+  /// `number`: the team's; places know by it which team has learned (place_pace.hpp). `seen`: for observers; null: they
+  /// see nothing.
+  loop_crew(region_board& forks, stop_source& stop, first_error& errors,
+            const loop_pace::helpers& team, std::uint32_t number = 1,
+            const team_view* seen = nullptr)
+      : board_(forks),
+        stop_(stop),
+        errors_(errors),
+        is_crowded_(team.are_crowded),
+        team_(seen),
+        pace_(team),
+        number_(number) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
-  /// The caller runs a loop that it has announced. On return every share is done. True if every other member came in
-  /// time. `timing` may be null.
-  LOCKSTEP_NOINLINE bool lead(const region_head& head, const job& what, bool is_woken,
-                              loop_timing* timing) {
-    const announcement at = board_.current();
-    if (at.parts() == 1) {
+  // The caller, in this order: plan(), lead(), end(). Before lead() it announces the loop, unless it is_alone().
+
+  /// How to run the loop.
+  LOCKSTEP_NOINLINE const loop_plan& plan(const loop_request& of) {
+    if (woken_at_ != 0) learn_wake_up();
+    const std::size_t most = of.place != nullptr ? pace_.most_shares() : of.iterations;
+    of_ = of;
+    is_asleep_ = most > 1 && board_.has_sleepers(most);
+    plan_ = pace_.plan(of, is_asleep_);
+    plan_.is_timed |= is_worth_telling() || (of.place != nullptr && of.place->is_spent(number_));
+    counts_[0].value.tickets.store(0, memory_order_relaxed);  // 1
+    counts_[0].value.begun.store(0, memory_order_relaxed);    // 2
+    if (plan_.is_timed) begin_to_measure();
+    return plan_;
+  }
+  /// Whether the caller begins alone.
+  bool is_alone() const noexcept { return plan_.shares == 1 || plan_.is_probe; }
+
+  /// Runs the caller's share, and what late members leave. On return every share is done. True if each was begun by its
+  /// member.
+  LOCKSTEP_NOINLINE bool lead(std::uint32_t region, const job& what) {
+    if (LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what)) return true;
+    if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
-      const observed_share seen(team_, 0, head.region);
-      run_part(common_of(head, at), 0, 0, what);
+      const observed_share seen(plan_.shares > 1 ? team_ : nullptr, 0, region);
+      run_part({stop_, counts_[0].value.tickets, region, plan_.shares, 1}, 0, 0, what);
       seen.end_part();
-      if (timing != nullptr) timing->after_parts(true);
-      const bool has_patience = !is_crowded_ && !is_woken && trust_in_others_.asks();
-      if (has_patience && board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
-        trust_in_others_.paid();
-        return true;
-      }
+      note_parts(true);
+      if (plan_.shares == 1) return true;
     }
-    const bool took = take_told(0, 0, at, timing);
+    const bool has_patience =
+        plan_.parts == 1 && !is_crowded_ && !(is_asleep_ && plan_.wakes) && trust_in_others_.asks();
+    if (has_patience && board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
+      trust_in_others_.paid();
+      return true;
+    }
+    const bool took = take_told(0, 0, board_.current());
     if (took) {
       trust_in_others_.failed();
     } else {
@@ -70,15 +174,31 @@ class loop_crew {
     board_.collect(0, board_.current());
     return !took;
   }
-  /// Before the loop is announced, the caller runs the parts [part, end) of the share of `rank`.
-  void run_unannounced(const region_head& head, std::uint32_t parts, const job& what,
-                       std::size_t rank, std::uint32_t part, std::uint32_t end) {
-    const loop_common common = common_of(head, announcement(1, head.size, parts));
-    for (; part < end; ++part) run_part(common, rank, part, what);
+
+  /// Learns from the loop. `all_came`: what lead() returned.
+  void end(bool all_came) {
+    if (plan_.is_timed && of_.place != nullptr) learn(all_came);
+    if (all_came && !is_asleep_ && plan_.shares > 1 && !plan_.is_probe) pace_.came_by_themselves();
+    if (LOCKSTEP_UNLIKELY(is_worth_telling())) tell_sleepers();
   }
-  /// The caller runs a loop of one share.
-  void run_whole(const region_head& head, const job& what) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
+
+  /// For observers: how the loop is run, and why.
+  LOCKSTEP_NOINLINE void tell() const noexcept {
+    char name[48] = "loop inline";
+    if (plan_.shares > 1) {
+      std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan_.shares));
+    }
+    const char* why = of_.place == nullptr ? "a share for each was asked for"
+                      : of_.grain != 0     ? "the grain was given"
+                      : plan_.shares == 1  ? "it would not gain"
+                                           : "it gains";
+    if (plan_.is_probe) why = "it is not known: the caller begins";
+    if (plan_.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
+    if (plan_.missed > 0) why = "members sleep: they are not woken for so little";
+    note_mark(mark_kind::decision, name, why, of_.iterations);
+    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) {
+      note_mark(mark_kind::woken, "woken", "for a loop", plan_.shares);
+    }
   }
 
   /// A worker runs a part that it has claimed, and then all that it can claim.
@@ -96,22 +216,44 @@ class loop_crew {
     }
   }
 
-  /// Before a loop.
-  void reset_counts() noexcept {
-    counts_[0].value.tickets.store(0, detail::memory_order_relaxed);  // 1
-    counts_[0].value.begun.store(0, detail::memory_order_relaxed);    // 2
-  }
-  /// Before a loop is announced: the caller has run `parts` parts of its share.
-  void note_begun(std::uint32_t parts) noexcept {
-    counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 2
-  }
   /// After a fork() in a region, the crew in the child process is orphaned until that region ends.
   void set_orphaned(bool orphaned) noexcept { is_orphaned_ = orphaned; }
   bool is_orphaned() const noexcept { return is_orphaned_; }
 
+ protected:  // for tests
+  /// The caller runs the parts [part, end) of the share of `rank` before the loop is announced.
+  void run_unannounced(std::uint32_t region, const job& what, std::size_t rank, std::uint32_t part,
+                       std::uint32_t end) {
+    const loop_common common = {stop_, counts_[0].value.tickets, region, plan_.shares, plan_.parts};
+    for (; part < end; ++part) run_part(common, rank, part, what);
+  }
+  /// Announces the loop of which the caller has run `begun` parts of its share.
+  void announce(std::uint32_t region, const job& what, std::uint32_t begun, bool wakes) {
+    counts_[0].value.begun.store(begun, memory_order_relaxed);  // 2
+    board_.announce({region, plan_.shares, 0}, what, plan_.parts, wakes);
+  }
+
  private:
-  loop_common common_of(const region_head& head, announcement at) noexcept {
-    return {stop_, counts_[0].value.tickets, head.region, head.size, at.parts()};
+  static std::uint64_t now() { return monotonic_nanoseconds(); }
+
+  /// CREW-6. False if the caller has run the whole loop.
+  LOCKSTEP_NOINLINE bool announce_rest(std::uint32_t region, const job& what) {
+    std::uint32_t done = 0;
+    for (std::uint32_t next = 1; next < plan_.parts; next *= 2) {
+      run_unannounced(region, what, 0, done, next);
+      note_parts(true, next - done);
+      done = next;
+      if (is_orphaned_ || !pace_.is_rest_worth(left_at(own_end_), is_asleep_)) continue;
+      if (is_asleep_) woken_at_ = own_end_;
+      parts_ = own_parts_ = 0;  // they are counted when they are claimed
+      announce(region, what, done, true);
+      return true;
+    }
+    for (std::uint32_t rank = 0; rank < plan_.shares; ++rank) {
+      run_unannounced(region, what, rank, rank == 0 ? done : 0, plan_.parts);
+    }
+    note_parts(true, plan_.shares * plan_.parts - done);
+    return false;
   }
 
   /// `self` runs a claimed part of the share of `rank`.
@@ -122,9 +264,10 @@ class loop_crew {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
     }
     if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 3
-      const observed_share seen(team_, self, claimed.head().region);
-      run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part,
-               claimed.line->what);
+      const region_head head = claimed.head();
+      const observed_share seen(team_, self, head.region);
+      run_part({stop_, counts_[0].value.tickets, head.region, head.size, claimed.announced.parts()},
+               rank, claimed.part, claimed.line->what);
       seen.end_part();
     }
     if (is_orphaned_) {
@@ -133,7 +276,7 @@ class loop_crew {
     }
     if (!board_.finish_part(rank, claimed)) return;
     if (rank != 0 && board_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, nullptr);
+      take_told(self, rank, claimed.announced);
       if (is_orphaned_) return;
       board_.collect(rank, claimed.announced);
     }
@@ -142,24 +285,16 @@ class loop_crew {
 
   /// Claims and runs what is left of the shares of the members to which `rank` has announced the loop. True if it ran a
   /// part of another share than that of `self`.
-  LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
-                                   loop_timing* timing) {
+  LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at) {
     bool took = false;
-    board_.for_each_told(rank, at, [&](std::size_t watcher) {
-      if (take_share(self, watcher, at, timing)) took |= watcher != self;
+    board_.for_each_told(rank, at, [&](std::size_t late) {
+      assignment claimed;
+      while (!is_orphaned_ && !board_.has_reported(late, at) && board_.claim(late, claimed)) {
+        run_claimed_part(self, late, claimed, false);
+        took |= late != self;
+        if (self == 0) note_parts(late == 0);
+      }
     });
-    return took;
-  }
-  /// The same for one share.
-  LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
-                                    loop_timing* timing) {
-    bool took = false;
-    assignment claimed;
-    while (!is_orphaned_ && !board_.has_reported(watcher, at) && board_.claim(watcher, claimed)) {
-      run_claimed_part(self, watcher, claimed, false);
-      took = true;
-      if (timing != nullptr) timing->after_parts(watcher == self);
-    }
     return took;
   }
 
@@ -176,6 +311,68 @@ class loop_crew {
     if (LOCKSTEP_UNLIKELY(seen != nullptr)) loop_part_ends(*seen);
   }
 
+  // What the caller measures.
+
+  LOCKSTEP_NOINLINE void begin_to_measure() {
+    // Plans help each other's members: what is left of them is not known.
+    const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
+    may_wake_ = may_wake ? plan_.shares : 0;
+    least_left_ = pace_.least_worth_waking();
+    parts_ = own_parts_ = 0;
+    start_ = own_end_ = now();
+    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+  }
+  /// The caller has run `count` parts of its own share, or of another. CREW-7.
+  void note_parts(bool is_own, std::uint32_t count = 1) {
+    if (!plan_.is_timed) return;
+    parts_ += count;
+    if (is_own) {
+      own_parts_ += count;
+      own_end_ = now();
+    }
+    if (may_wake_ != 0) wake_if_long(is_own ? own_end_ : now());
+  }
+  LOCKSTEP_NOINLINE void wake_if_long(std::uint64_t time) {
+    if (left_at(time) <= least_left_) return;
+    woken_at_ = time;
+    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", may_wake_);
+    board_.wake(may_wake_);
+    may_wake_ = 0;
+  }
+  /// The work that is left, in nanoseconds. Requires: a part was run.
+  double left_at(std::uint64_t time) const noexcept {
+    const double each = static_cast<double>(time - start_) / static_cast<double>(parts_);
+    return each * static_cast<double>(all_parts() - parts_);
+  }
+  std::size_t all_parts() const noexcept { return std::size_t{plan_.shares} * plan_.parts; }
+
+  void learn(bool all_came) {
+    const std::uint64_t end = now();
+    const std::size_t own =
+        own_parts_ == all_parts() ? of_.iterations : of_.iterations / all_parts() * own_parts_;
+    pace_.learn_iterations(*of_.place, number_, own, static_cast<double>(own_end_ - start_));
+    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
+      pace_.learn_join(static_cast<double>(end - own_end_));
+    }
+  }
+  void learn_wake_up() {
+    const std::uint64_t came = board_.last_coming(1);
+    if (came <= woken_at_) return;
+    pace_.learn_wake(static_cast<double>(came - woken_at_));
+    woken_at_ = 0;
+  }
+
+  /// CREW-8.
+  bool is_worth_telling() const noexcept { return plan_.missed > loop_pace::least_worth_telling; }
+  LOCKSTEP_NOINLINE void tell_sleepers() {
+    board_.note_missed(start_, now());
+    if (!pace_.is_worth_waking_after(plan_.missed)) return;
+    if (observers() != 0) {
+      note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
+    }
+    board_.announce_nothing();
+  }
+
   region_board& board_;
   stop_source& stop_;
   first_error& errors_;
@@ -183,12 +380,26 @@ class loop_crew {
   const team_view* const team_;
   bool is_orphaned_ = false;
   struct counts {
-    detail::atomic<std::size_t> tickets{0};
-    detail::wait_word begun{0};  ///< parts of the caller's share: CREW-6
+    atomic<std::size_t> tickets{0};
+    wait_word begun{0};  ///< parts of the caller's share: CREW-6
   };
-  detail::aligned_array<detail::padded<counts>> counts_{1};
-  detail::line_gap callers_apart_;
-  backoff_trust trust_in_others_;  // of the caller
+  aligned_array<padded<counts>> counts_{1};
+  line_gap callers_apart_;
+  // The caller's own.
+  backoff_trust trust_in_others_;
+  loop_pace pace_;
+  const std::uint32_t number_;
+  loop_request of_{0, nullptr, 0, true, call_site::none()};
+  std::size_t parts_ = 0, own_parts_ = 0;  ///< that the caller has run; those of its own share
+  std::uint64_t start_ = 0;                ///< when the loop began
+  std::uint64_t own_end_ = 0;              ///< when the caller's last own part ended
+  std::uint64_t woken_at_ = 0;             ///< 0: no wake-up is being measured
+
+ protected:
+  loop_plan plan_;
+  bool is_asleep_ = false;      ///< members slept when the loop began
+  std::uint32_t may_wake_ = 0;  ///< how many members are woken once the loop turns out to be long
+  double least_left_ = 0;       ///< that is when more work than this is left, in nanoseconds
 };
 
 }  // namespace detail

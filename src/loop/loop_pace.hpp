@@ -3,7 +3,7 @@
 //
 // Pure: observations in, decisions out; times are nanoseconds. A loop pays on several members if they save the caller
 // more time than they cost. So a team learns the cost of members that are awake, and the cost of a wake-up. Each place
-// of the program (place_pace.hpp) learns the cost of an iteration. loop_steering.hpp measures.
+// of the program (place_pace.hpp) learns the cost of an iteration. loop_crew.hpp measures.
 //
 //   PACE-1  A loop of an unknown place is planned for all members that get an iteration each. The caller measures its
 //           own parts. If a share has `first_parts` parts, the caller begins alone: a probe. It announces the loop when
@@ -39,11 +39,20 @@ namespace detail {
 /// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
-  place_pace* place;   ///< learns what the loop costs; null: nothing is learned
+  place_pace*
+      place;  ///< learns what the loop costs; null: there is a share for every member, whatever was learned
   std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
   bool can_split;      ///< shares may have several parts
-  bool is_fixed;       ///< a share for every member, whatever was learned
   source_place where;  ///< for observers
+  // Of a plan, whose shares are run like those of a loop.
+  bool is_plan = false;
+  double gain = unknown_gain;  ///< the nanoseconds that members save when they come
+
+  static constexpr double unknown_gain = 1e300;
+
+  loop_request(std::size_t length, place_pace* at, std::size_t least, bool splits,
+               source_place from) noexcept
+      : iterations(length), place(at), grain(least), can_split(splits), where(from) {}
 };
 
 /// How a loop is to be run.
@@ -84,7 +93,7 @@ class loop_pace {
 
   /// The plan of a loop. `asleep`: members that it could use are asleep.
   loop_plan plan(const loop_request& of, bool asleep) noexcept {
-    if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
+    if (of.place == nullptr || of.grain != 0 || !learns_) return by_request(of, asleep);
     loop_plan result;
     const std::size_t most = lesser(most_, of.iterations);
     place_pace::cost at = of.place->look();
@@ -211,19 +220,26 @@ class loop_pace {
     const double each = static_cast<double>(of.iterations / shares);
     return static_cast<std::uint32_t>(between(1, lesser(wanted, each), most_parts));
   }
-  /// A plan that uses nothing learned.
-  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
+  /// A plan that uses nothing learned of the loop.
+  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of, bool asleep) const noexcept {
     loop_plan result;
-    const std::size_t most = of.is_fixed ? members_ : most_,
-                      grain = larger<std::size_t>(of.grain, 1);
-    const std::size_t shares = larger<std::size_t>(lesser(most, of.iterations / grain), 1);
-    result.shares = static_cast<std::uint32_t>(shares);
-    const std::size_t share = of.iterations / shares;
-    if (of.can_split && shares > 1) {
-      const double parts =
-          of.grain == 0 ? (share >= 1024 ? first_parts : 1) : static_cast<double>(share / grain);
-      result.parts = parts_of(of, shares, parts);
+    const double most = static_cast<double>(of.place == nullptr ? members_ : most_);
+    const std::size_t grain = of.grain != 0 ? of.grain : 1;
+    result.shares =
+        static_cast<std::uint32_t>(between(1, static_cast<double>(of.iterations / grain), most));
+    const std::size_t share = of.iterations / result.shares;
+    if (of.can_split && result.shares > 1) {
+      const std::size_t parts = of.grain == 0 && share < 1024 ? 1
+                                : of.grain == 0               ? first_parts
+                                                              : share / grain;
+      result.parts = static_cast<std::uint32_t>(between(1, static_cast<double>(parts), most_parts));
     }
+    if (asleep && of.gain <= wake_) {
+      result.wakes = false;
+      result.missed = of.gain;
+    }
+    // Whether the wake-up is worth it is learned.
+    result.is_timed = asleep && of.is_plan;
     return result;
   }
 

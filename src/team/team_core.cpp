@@ -27,12 +27,11 @@ struct team_core::region_work {
   const job& what;
   const char* const kind;  ///< for observers
   const source_place where;
-  const bool is_run;                       ///< every member takes part: no share is taken over
-  std::uint32_t size;                      ///< number of shares: in a `run` one for each member
-  const loop_request* loop = nullptr;      ///< what is learned from the loop
-  const loop_ends* ends = nullptr;         ///< of a loop
-  const shares_request* shares = nullptr;  ///< instead of a loop
-  const loop_plan* plan = nullptr;         ///< of the loop or the shares, once they begin
+  const bool is_run;   ///< every member takes part: no share is taken over
+  std::uint32_t size;  ///< number of shares: in a `run` one for each member
+  const loop_request* loop = nullptr;
+  const loop_ends* ends = nullptr;  ///< of a loop
+  const loop_plan* plan = nullptr;  ///< of a loop, once it begins
   bool is_seen = false, is_given_up = false, all_came = true;
 
   region_work(const job& f, const char* called, source_place at, std::size_t count,
@@ -42,10 +41,6 @@ struct team_core::region_work {
         where(at),
         is_run(needs_all),
         size(static_cast<std::uint32_t>(count)) {}
-
-  bool is_announced() const noexcept {
-    return is_run ? size > 1 : shares != nullptr || (plan->shares > 1 && !plan->is_probe);
-  }
 };
 
 // The life of a region. Before it has the turn, the thread reads nothing of the core: DOOR-2 of turns.hpp.
@@ -69,7 +64,12 @@ LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work,
                                                     const nesting::region* outer) {
   work.is_seen = observers() != 0;
   const std::uint32_t phase = work.is_run ? group_.set_size(work.size) : 0;
-  if (!work.is_run) plan_shares(work);
+  if (!work.is_run) {
+    work.plan = &crew_.plan(*work.loop);
+    work.size = work.plan->shares;
+    const loop_ends& ends = *work.ends;
+    if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
+  }
   if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
   const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
   number_ = number;
@@ -79,26 +79,14 @@ LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work,
   return {number, work.size, phase};
 }
 
-LOCKSTEP_ALWAYS_INLINE void team_core::plan_shares(region_work& work) {
-  crew_.reset_counts();
-  if (work.shares != nullptr) {
-    work.plan = &steering_.plan_shares(*work.shares);
-    return;
-  }
-  work.plan = &steering_.plan_loop(*work.loop);
-  work.size = work.plan->shares;
-  const loop_ends& ends = *work.ends;
-  if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
-}
-
 /// Tells the workers, and observers.
 LOCKSTEP_ALWAYS_INLINE void team_core::announce(const region_head& head, const region_work& work) {
-  if (work.is_announced()) {
+  if (work.is_run ? work.size > 1 : !crew_.is_alone()) {
     board_.announce(head, work.what, work.is_run ? 0 : work.plan->parts,
                     work.is_run || work.plan->wakes, work.is_seen);
   }
   if (LOCKSTEP_UNLIKELY(work.is_seen)) {
-    tell_begin(head, work.kind, work.where, work.plan, work.loop);
+    tell_begin(head, work.kind, work.where, work.loop, work.plan);
   }
 }
 
@@ -109,26 +97,8 @@ LOCKSTEP_ALWAYS_INLINE void team_core::perform(const region_head& head, region_w
   } else if (work.is_run) {
     perform_part(0, head, work.what, work.is_seen);
   } else {
-    lead(head, work);
-  }
-}
-
-/// Runs the shares of late members, too.
-LOCKSTEP_ALWAYS_INLINE void team_core::lead(const region_head& head, region_work& work) {
-  const loop_plan& plan = *work.plan;
-  loop_timing* const timing = steering_.timing();
-  if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
-    work.all_came = run_probe(plan, head, work.what);
-  } else if (work.is_announced()) {
-    work.all_came = crew_.lead(head, work.what, plan.wakes && steering_.were_asleep(), timing);
-  } else {
-    crew_.run_whole(head, work.what);
-    if (timing != nullptr) timing->after_parts(true);
-  }
-  if (work.shares != nullptr) {
-    steering_.end_shares();
-  } else {
-    steering_.end(work.all_came);
+    work.all_came = crew_.lead(head.region, work.what);
+    crew_.end(work.all_came);
   }
 }
 
@@ -170,19 +140,12 @@ LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source
   return team_core::live(door(), core_, work);
 }
 
-LOCKSTEP_INLINE bool team_host::run_loop(const loop_request& of, const job& what,
-                                         const loop_ends& ends) {
+LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what,
+                                                 const loop_ends& ends) {
   check_lives();
-  team_core::region_work work(what, "loop", of.where, 0, false);
+  team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, false);
   work.loop = &of;
   work.ends = &ends;
-  return team_core::live(door(), core_, work);
-}
-
-LOCKSTEP_INLINE shares_outcome team_host::run_shares(const shares_request& of, const job& what) {
-  check_lives();
-  team_core::region_work work(what, "plan", of.where, of.shares, false);
-  work.shares = &of;
   const bool is_complete = team_core::live(door(), core_, work);
   return {is_complete, work.all_came};
 }
@@ -238,11 +201,12 @@ LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what,
 }
 
 LOCKSTEP_INLINE void team_core::tell_begin(region_head head, const char* kind, source_place where,
-                                           const loop_plan* plan, const loop_request* loop) {
-  if (loop != nullptr && seen_.since != 0) steering_.tell(*plan);
-  region_begins(seen_, {kind, head.region, head.size, plan != nullptr ? plan->parts : 0,
-                        loop != nullptr ? loop->iterations : 0, where,
-                        loop != nullptr ? loop->place : nullptr, loop != nullptr});
+                                           const loop_request* loop, const loop_plan* plan) {
+  const bool is_loop = loop != nullptr && !loop->is_plan;
+  if (is_loop && seen_.since != 0) crew_.tell();
+  region_begins(seen_,
+                {kind, head.region, head.size, loop != nullptr ? plan->parts : 0,
+                 is_loop ? loop->iterations : 0, where, is_loop ? loop->place : nullptr, is_loop});
 }
 
 LOCKSTEP_INLINE void* team_core::operator new(std::size_t size) {
@@ -265,9 +229,9 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door,
                        made.is_crowded ? rank_tree::way::direct : rank_tree::way::relayed),
              made.policy, 0, made.anticipates, region_board::usual_most_age,
              &group_.barrier.separation()),
-      crew_(board_, stop_, error_, made.is_crowded, &team_seen_),
-      steering_(board_, {made.members, made.can_run_at_once, made.is_crowded, made.learns},
-                door.number()),
+      crew_(board_, stop_, error_,
+            {made.members, made.can_run_at_once, made.is_crowded, made.learns}, door.number(),
+            &team_seen_),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),
       seen_(team_seen_),
@@ -331,24 +295,6 @@ LOCKSTEP_INLINE void team_core::forget_others() noexcept {
     error_.forget();  // the error of a region that has ended in this process
     group_.come_to_rest(true);
   }
-}
-
-LOCKSTEP_INLINE bool team_core::run_probe(const loop_plan& plan, const region_head& head,
-                                          const job& what) {
-  std::uint32_t done = 0;
-  for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
-    crew_.run_unannounced(head, plan.parts, what, 0, done, next);
-    done = next;
-    if (crew_.is_orphaned() || !steering_.is_worth_announcing(done)) continue;
-    crew_.note_begun(done);
-    board_.announce(head, what, plan.parts);
-    return crew_.lead(head, what, steering_.were_asleep(), steering_.timing());
-  }
-  for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
-    crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
-  }
-  steering_.end_probe();
-  return true;
 }
 
 LOCKSTEP_INLINE std::uint32_t team_core::running() const noexcept {

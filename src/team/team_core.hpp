@@ -38,7 +38,6 @@
 #include <lockstep/semaphore.hpp>
 #include <lockstep/team_options.hpp>
 #include "../loop/loop_crew.hpp"
-#include "../loop/loop_steering.hpp"
 #include "../observe/hooks.hpp"
 #include "../region/group.hpp"
 #include "../region/region_board.hpp"
@@ -137,22 +136,17 @@ class team_core {
   // work itself can stay in registers.
   static bool live(team_door& door, team_core* core, region_work& work);
   region_head begin(region_work& work, const nesting::region* outer);
-  void plan_shares(region_work& work);
   void announce(const region_head& head, const region_work& work);
   void perform(const region_head& head, region_work& work);
-  void lead(const region_head& head, region_work& work);
   void collect(const region_head& head, const region_work& work);
   bool finish(const region_head& head, const region_work& work);
   /// In place of it, where the caller has no turn.
   static bool run_inline(const lone_team& of, const job& what, bool is_run, const loop_ends* ends);
-  void tell_begin(region_head head, const char* kind, source_place where, const loop_plan* plan,
-                  const loop_request* loop);
+  void tell_begin(region_head head, const char* kind, source_place where, const loop_request* loop,
+                  const loop_plan* plan);
 
   /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
   void perform_part(std::size_t rank, const region_head& head, const job& f, bool is_seen);
-
-  /// A loop of an unknown place: STEER-3. True if every other member came in time.
-  bool run_probe(const loop_plan& plan, const region_head& head, const job& what);
 
   /// What a worker has to do in a `run`.
   void run_part(std::size_t rank, const assignment& what);
@@ -179,7 +173,6 @@ class team_core {
   first_error error_;
   loop_crew crew_;
   // The caller's own.
-  loop_steering steering_;
   nesting::region region_;
   nesting::region
       caller_region_;  // of the caller that has started a region: its workers are not in it

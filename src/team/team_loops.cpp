@@ -21,19 +21,19 @@ inline bool run_scheduled(team_host& on, const loop_request& request, schedule h
   const std::size_t length = request.iterations;
   work.carry<loop_share>(
       [length, how, &body](loop_share& me) { loops::hand_out_in(me, me, length, how, body); });
-  return on.run_loop(request, work, loop_ends());
+  return on.run_loop(request, work, loop_ends()).is_complete;
 }
 
 LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop,
                               std::size_t length, schedule how, source_place where) {
   const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-  const loop_request request = {length, &place.pace, grain_of(how), is_blocks, false, where};
+  const loop_request request = {length, &place.pace, grain_of(how), is_blocks, where};
   if (!is_blocks || place.carried == nullptr) {
     return run_scheduled(on, request, how, {place.call, loop});
   }
   job work;
   work.carry<loop_share>(place.carried, loop, place.size);
-  return on.run_loop(request, work, loop_ends());
+  return on.run_loop(request, work, loop_ends()).is_complete;
 }
 
 LOCKSTEP_INLINE lone_outcome run_lone_loop(team_host& on, const range_body& body,
@@ -52,8 +52,7 @@ LOCKSTEP_INLINE lone_outcome run_lone_loop(team_host& on, const range_body& body
 
 LOCKSTEP_INLINE bool run_each(team_host& on, const range_body& body, std::size_t length,
                               place_pace& place) {
-  return run_scheduled(on, {length, &place, 0, false, false, call_site::none()}, dynamic_schedule(),
-                       body);
+  return run_scheduled(on, {length, &place, 0, false, call_site::none()}, dynamic_schedule(), body);
 }
 
 LOCKSTEP_INLINE bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
@@ -62,7 +61,7 @@ LOCKSTEP_INLINE bool run_by_weights(team_host& on, const range_body& body, std::
   work.carry<loop_share>([length, &how, &body](loop_share& me) {
     how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
   });
-  return on.run_loop({on.size(), nullptr, 0, false, true, where}, work, loop_ends());
+  return on.run_loop({on.size(), nullptr, 0, false, where}, work, loop_ends()).is_complete;
 }
 
 }  // namespace detail

@@ -200,7 +200,7 @@ template <class Reduction, class Part>
 bool run_region(team_host& on, const loop_request& request, Reduction& whole, const Part& part) {
   job work;
   work.carry<loop_share>(part);
-  return on.run_loop(request, work, ends_of(whole));
+  return on.run_loop(request, work, ends_of(whole)).is_complete;
 }
 
 /// If the loop was stopped after it had a result, the result is destroyed.
@@ -219,7 +219,7 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
   const auto part = [&what, &of, length, &whole](loop_share& me) {
     whole.run(me, what, of, length);
   };
-  const loop_request request = {length, what.pace, grain_of(how), true, false, in.where};
+  const loop_request request = {length, what.pace, grain_of(how), true, in.where};
   const bool goes_on = run_region(in.on, request, whole, part);
   return outcome_of(goes_on, whole.has_result(), what, result);
 }
@@ -228,12 +228,12 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
                              std::size_t length, schedule how, const void* init, void* result) {
   if (length == 0) return outcome::empty;
   range_scan whole(what, of, length, init, result);
-  const loop_request request = {length, what.pace, grain_of(how), true, false, in.where};
+  const loop_request request = {length, what.pace, grain_of(how), true, in.where};
   bool goes_on = run_region(in.on, request, whole, [&whole](loop_share& me) { whole.sum(me); });
   if (goes_on && whole.has_more()) {
     job work;
     work.carry<loop_share>([&whole](loop_share& me) { whole.store(me); });
-    goes_on = in.on.run_loop(request, work, loop_ends());
+    goes_on = in.on.run_loop(request, work, loop_ends()).is_complete;
   }
   return outcome_of(goes_on, whole.has_result(), what, result);
 }

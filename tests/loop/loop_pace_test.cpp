@@ -28,13 +28,13 @@ constexpr std::uint32_t team = 7;
 double iteration_of(const place_pace* place = here) { return place->look().iteration; }
 
 loop_request loop_of(std::size_t iterations, place_pace* place = here) {
-  return {iterations, place, 0, true, false, call_site::none()};
+  return {iterations, place, 0, true, call_site::none()};
 }
 loop_request unsplit(std::size_t iterations) {
-  return {iterations, here, 0, false, false, call_site::none()};
+  return {iterations, here, 0, false, call_site::none()};
 }
 loop_request grained(std::size_t iterations, std::size_t grain, bool can_split = true) {
-  return {iterations, here, grain, can_split, false, call_site::none()};
+  return {iterations, here, grain, can_split, call_site::none()};
 }
 
 /// A pace, and places of which nothing is known.
@@ -507,7 +507,7 @@ TEST(loop_pace, a_fixed_loop_has_a_share_for_every_member_also_in_a_crowd) {
   for (const bool learns : {true, false}) {
     fresh costs({16, 2, true, learns});
     const auto fixed = [&](std::size_t n) {
-      return costs.plan({n, nullptr, 0, false, true, call_site::none()}, asleep);
+      return costs.plan({n, nullptr, 0, false, call_site::none()}, asleep);
     };
     for (const std::size_t n : {std::size_t{16}, std::size_t{1000}, plenty}) {
       EXPECT_EQ(fixed(n).shares, 16u);
@@ -519,6 +519,27 @@ TEST(loop_pace, a_fixed_loop_has_a_share_for_every_member_also_in_a_crowd) {
     EXPECT_EQ(fixed(1).shares, 1u);
     EXPECT_EQ(fixed(0).shares, 1u);
   }
+}
+
+TEST(loop_pace, sleepers_are_woken_for_a_plan_that_gains_more_than_a_wake_up) {
+  fresh costs;
+  loop_request of(3, nullptr, 1, false, call_site::none());
+  of.is_plan = true;
+  const auto with_gain = [&](double gain, bool sleeps) {
+    of.gain = gain;
+    return costs.plan(of, sleeps);
+  };
+  EXPECT_EQ(with_gain(0, awake).shares, 3u);
+  EXPECT_TRUE(with_gain(0, awake).wakes);
+  EXPECT_EQ(with_gain(0, awake).missed, 0);
+  EXPECT_FALSE(with_gain(0, awake).is_timed);
+  EXPECT_EQ(with_gain(costs.wake(), asleep).shares, 3u);
+  EXPECT_FALSE(with_gain(costs.wake(), asleep).wakes);
+  EXPECT_EQ(with_gain(costs.wake(), asleep).missed, costs.wake());
+  EXPECT_TRUE(with_gain(costs.wake() + 1, asleep).wakes);
+  EXPECT_EQ(with_gain(costs.wake() + 1, asleep).missed, 0);
+  EXPECT_TRUE(with_gain(costs.wake() + 1, asleep).is_timed) << "how long it takes is learned";
+  EXPECT_TRUE(with_gain(loop_request::unknown_gain, asleep).wakes);
 }
 
 // --- crowds, and one member ---

@@ -172,8 +172,7 @@ class replay {
     place_pace& place = places_[of.place];
     if (place.allows(team, of.iterations)) return of.time;
     const bool is_asleep = !other_.is_awake_at(now);
-    const lockstep::detail::loop_request request = {of.iterations, &place, 0,
-                                                    true,          false,  call_site::none()};
+    const lockstep::detail::loop_request request(of.iterations, &place, 0, true, call_site::none());
     loop_plan plan = pace_.plan(request, is_asleep);
     bool is_woken = is_asleep && plan.shares > 1 && plan.wakes;
     const bool tells = plan.missed > loop_pace::least_worth_telling;

@@ -47,6 +47,27 @@ rank_tree direct_tree(std::size_t members, std::size_t width) {
   return rank_tree(members, width, lockstep::detail::rank_groups(), rank_tree::way::direct);
 }
 
+/// Runs loops as they are told, and learns nothing.
+struct told_crew : loop_crew {
+  told_crew(region_board& forks, stop_source& stop, first_error& errors, bool is_crowded = false)
+      : loop_crew(forks, stop, errors, {2, 2, is_crowded, false}) {}
+
+  /// As if members were woken: to wait a moment changes nothing but who comes first.
+  void begin(std::uint32_t shares, std::uint32_t parts) {
+    plan({1, nullptr, 0, false, call_site::none()});
+    plan_.shares = shares;
+    plan_.parts = parts;
+    plan_.wakes = is_asleep_ = true;
+  }
+  void wake_after_a_part() {
+    plan_.is_timed = true;
+    may_wake_ = plan_.shares;
+    least_left_ = -1;
+  }
+  using loop_crew::announce;
+  using loop_crew::run_unannounced;
+};
+
 /// What team_core does with a region_board, and nothing else. Ranks below `played` are those of one thread:
 /// who leads needs no thread of its own for those who are told last.
 class crew {
@@ -61,7 +82,7 @@ class crew {
   struct anticipating {};
   crew(anticipating, rank_tree tree, wait_policy policy, std::uint32_t first_phase)
       : board_(tree, policy, first_phase, true),
-        loops_(board_, stop_, error_, false),
+        loops_(board_, stop_, error_),
         members_(tree.members()),
         played_(1) {
     board_.expect(1, 200000000);
@@ -116,19 +137,17 @@ class crew {
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    loop_timing timing(board_);
-    timing.reset(of.size * of.parts, of.wakes == waking::after_a_part ? of.size : 0, -1);
     job work;
     work.assign<loop_share>(part);
-    loops_.reset_counts();
+    loops_.begin(of.size, of.parts);
     if (of.wakes == waking::after_a_probe) {
-      loops_.run_unannounced(head, of.parts, work, 0, 0, 1);
-      loops_.note_begun(1);
+      loops_.run_unannounced(head.region, work, 0, 0, 1);
+      loops_.announce(head.region, work, 1, true);
+    } else {
+      board_.announce(head, work, of.parts, of.wakes == waking::at_once);
     }
-    board_.announce(head, work, of.parts,
-                    of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
-    // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, work, true, &timing);
+    if (of.wakes == waking::after_a_part) loops_.wake_after_a_part();
+    loops_.lead(head.region, work);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -168,7 +187,7 @@ class crew {
   stop_source stop_;
   first_error error_;
   region_board board_;
-  loop_crew loops_;
+  told_crew loops_;
   const std::size_t members_, played_;
   std::uint32_t given_ = 0, found_[4][3] = {};
 };
@@ -339,15 +358,16 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
     times(2, [&](int round) {
       stop_source stop;
       first_error error;
-      loop_crew loops(board, stop, error, false);
+      told_crew loops(board, stop, error);
       const auto part = [&](loop_share& me) {
         if (me.rank() == 1) ++found;  // the caller's share touches nothing
       };
       job work;
       work.assign<loop_share>(part);
       threads({[&] {
+                 loops.begin(2, 1);
                  board.announce(region_head{1, 2, 0}, work, 1);
-                 loops.lead(region_head{1, 2, 0}, work, true, nullptr);
+                 loops.lead(1, work);
                  check(found == round + 1, "the share has been awaited");
                  board.close();
                },

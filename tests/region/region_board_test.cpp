@@ -126,7 +126,8 @@ class crew {
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = region_board::usual_most_age)
       : board(p.tree(), p.policy.policy, first_phase, false, most_age),
-        loops_(board, stop_, error_, p.how == rank_tree::way::direct),
+        loops_(board, stop_, error_,
+               {p.members, p.members, p.how == rank_tree::way::direct, false}),
         seen_(p.members),
         threads_(p.members) {
     start();
@@ -165,9 +166,9 @@ class crew {
     const region_head head = next_head(size);
     job work;
     work.assign<loop_share>(f);
-    if (size == 1) return loops_.run_whole(head, work);
-    board.announce(head, work, parts, wakes);
-    loops_.lead(head, work, false, nullptr);
+    loops_.begin(head.size, parts);
+    if (size > 1) board.announce(head, work, parts, wakes);
+    loops_.lead(head.region, work);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
@@ -210,7 +211,14 @@ class crew {
 
   lockstep::detail::stop_source stop_;
   lockstep::detail::first_error error_;
-  lockstep::detail::loop_crew loops_;
+  struct told_crew : lockstep::detail::loop_crew {
+    using loop_crew::loop_crew;
+    void begin(std::uint32_t shares, std::uint32_t parts) {
+      plan({shares, nullptr, 0, false, lockstep::call_site::none()});
+      plan_.shares = shares;
+      plan_.parts = parts;
+    }
+  } loops_;
   std::vector<std::vector<region_head>> seen_;
   std::vector<lockstep::test::watched_thread> threads_;
   std::vector<std::thread> workers_;

@@ -29,9 +29,8 @@ class team_core;
 class team_door;
 class fork_listener;
 struct loop_ends;
+struct loop_outcome;
 struct loop_request;
-struct shares_outcome;
-struct shares_request;
 
 /// Whose threads they are: the team's; the user's, which serve it; or those of other code that calls team_core::work().
 enum class thread_owner : unsigned char { team, user, others };
@@ -58,11 +57,9 @@ class team_host {
   bool run(std::size_t members, const job& part, source_place where, const char* kind = "run");
   /// The same on as many members as the user asks for: fails if the team has fewer.
   bool run_some(std::size_t members, const job& part, source_place where);
-  /// what(loop_share&) for all shares of a loop. False if it was stopped.
-  bool run_loop(const loop_request& of, const job& what, const loop_ends& ends);
-  /// The same for shares outside a loop. Each is run once: by its member, or by a thread that waits for it and finds
-  /// that it has not begun.
-  shares_outcome run_shares(const shares_request& of, const job& what);
+  /// what(loop_share&) for all shares of a loop. Each is run once: by its member, or by a thread that waits for it and
+  /// finds that it has not begun.
+  loop_outcome run_loop(const loop_request& of, const job& what, const loop_ends& ends);
   /// A region of all members that is open until it is joined.
   started_region start(const job& part, source_place where, const char* kind = "started region");
   /// The handle of the region that the calling thread has started, if it can join that. `in_flight`: as the handle
