@@ -64,7 +64,7 @@ struct member_access;
 }  // namespace detail
 
 /// What the function of a region is given: its rank, and the constructs by which the members work together.
-class member : detail::misplaced_calls<true> {
+class member : detail::misplaced_calls<detail::is_loop_of_member> {
  public:
   member& operator=(const member&) = delete;
 

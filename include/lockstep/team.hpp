@@ -8,7 +8,7 @@
 // members can do is in member.hpp. For threads of your own see external_team.hpp.
 //
 //   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
-//       calls. A loop that is too short for two members is no region: it takes no turn (lone_loops.hpp).
+//       calls. A loop that is too short for two members is no region: it takes no turn (team_loops.cpp).
 //   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the loops. What runs
 //       so is stopped together with the region around it (turns.hpp).
@@ -76,7 +76,7 @@ struct team_access;
 }  // namespace detail
 
 /// Threads that start once and then run regions and loops together, the caller among them.
-class team : detail::misplaced_calls<false> {
+class team : detail::misplaced_calls<detail::is_loop> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   team();
@@ -124,7 +124,7 @@ class team : detail::misplaced_calls<false> {
 
   /// Ends the region that runs, if any (MEMBER-3 of member.hpp), with what runs alone inside it (ALONE-2 of
   /// turns.hpp). Outside of regions of this team it also ends the loops that run beside it (LONE-3 of
-  /// lone_loops.hpp). Any thread may call it.
+  /// team_loops.cpp). Any thread may call it.
   void request_stop();
 
   // --- loops ---

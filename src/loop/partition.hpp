@@ -59,23 +59,20 @@ class weighted_bounds {
                        rank + 1 == size() ? last : first + part_of(length, begins_[rank + 1])};
   }
 
-  void set_equal() noexcept { are_equal_ = true; }
-  /// Blocks in proportion to weight_of(rank) > 0.
+  /// Blocks in proportion to weight_of(rank) > 0. If all are 1, they are equal.
   template <class WeightOf>
   void set(WeightOf weight_of) noexcept {
     double all = 0, before = 0;
-    for (std::size_t rank = 0; rank < size(); ++rank) all += weight_of(rank);
+    are_equal_ = true;
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      all += weight_of(rank);
+      are_equal_ &= std::fabs(weight_of(rank) - 1) <= 0;
+    }
     for (std::size_t rank = 0; rank < size(); ++rank) {
       // `before` adds the same numbers as `all` in the same order, so the quotient is never above 1.
       begins_[rank] = static_cast<std::uint64_t>(before / all * static_cast<double>(whole));
       before += weight_of(rank);
     }
-    are_equal_ = false;
-  }
-  /// Allocates nothing. Requires the same size.
-  void copy_from(const weighted_bounds& other) noexcept {
-    for (std::size_t rank = 0; rank < size(); ++rank) begins_[rank] = other.begins_[rank];
-    are_equal_ = other.are_equal_;
   }
 
  private:
@@ -100,12 +97,11 @@ class partition {
   static constexpr double least_weight = 0.25, most_weight = 4, most_step = 0.25;
 
   /// Equal weights. Requires 0 < size <= 65536.
-  explicit partition(std::size_t size) : members_(size), bounds_(size) {}
+  explicit partition(std::size_t size) : members_(size) {}
 
   std::size_t size() const noexcept { return members_.size(); }
   /// In units of the equal weight. The sum of all weights is size(), to six digits.
   double weight(std::size_t rank) const noexcept { return members_[rank].weight; }
-  const weighted_bounds& bounds() const noexcept { return bounds_; }
 
   /// Learns from one loop: sample_of(rank) is what the member did in it. True if weights have changed.
   template <class SampleOf>
@@ -197,16 +193,10 @@ class partition {
     for (record& one : members_) {
       one.weight = fraction < 1 ? one.weight + fraction * (one.target - one.weight) : one.target;
     }
-    if (to_equal && fraction >= 1) {
-      bounds_.set_equal();
-    } else {
-      bounds_.set([this](std::size_t rank) { return members_[rank].weight; });
-    }
     return true;
   }
 
   std::vector<record> members_;
-  weighted_bounds bounds_;
 };
 
 // How the members of a team use a partition in one loop after another. Each loop has a number that all members agree
@@ -289,7 +279,7 @@ class weighted_blocks {
     // From the next loop on members write into the other slots. Then the samples of this loop can be read.
     is_sampled_ = true;
     sampled_ = loop;
-    (other == 0 ? first_ : second_).copy_from(partition_.bounds());
+    (other == 0 ? first_ : second_).set([this](std::size_t rank) { return weight(rank); });
     valid_[other].from.store(loop + 1, memory_order_relaxed);  // 1
   }
 

@@ -48,16 +48,9 @@ class member_nodes {
   /// Pushes the value of the node [a, b) from the cells of the phase. Nodes are asked for from left to right.
   void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
                       std::size_t b) const {
-    if (nodes.has(b)) {
-      const bool is_first = nodes.node() == 0 && first_values_ != nullptr;
-      values.push_copy(is_first ? first_values_[nodes.rank()]
-                                : at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
-      return nodes.advance(b);
-    }
-    const std::size_t middle = reduction_tree::middle_of(a, b);
-    push_published(values, nodes, a, middle);
-    push_published(values, nodes, middle, b);
-    values.combine();
+    values.push_published(nodes, a, b, [&](std::size_t rank, std::size_t node, std::size_t) {
+      values.push_copy(cell_of(rank, node));
+    });
   }
 
  protected:
@@ -81,32 +74,16 @@ class member_nodes {
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
     void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
+    const cell* const known = from_leaves ? &shared.leaves[0] : nullptr;
     const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
-    tree_walk walk(at_, what_, of_, length_);
-    std::size_t k = 0;
-    bool goes_on = true;
-    reduction_tree::maximal_nodes(
-        reduction_tree::leaves_of(length_), mine.first, mine.last,
-        [&](std::size_t a, std::size_t b) {
-          if (from_leaves) {
-            push_from_leaves(walk, a, b);
-          } else if (!goes_on || !walk.push_node(a, b)) {
-            goes_on = false;
-            return;
-          }
-          const bool waits = k == 0 && rank == at_.rank() && first_values_ != nullptr;
-          walk.put_top(room, waits ? first_values_[rank] : shared.cell_of(rank, phase_, k));
-          ++k;
+    return tree_walk(at_, what_, of_, length_, known)
+        .put_nodes(mine, room, [&](std::size_t node, std::size_t) -> cell& {
+          return rank == at_.rank() ? cell_of(rank, node) : shared.cell_of(rank, phase_, node);
         });
-    return goes_on;
   }
-  void push_from_leaves(value_stack& values, std::size_t a, std::size_t b) const {
-    if (b - a == 1)  // each is in one node
-      return values.push_taken(at_.shared().leaves[a - part_.first]);
-    const std::size_t middle = reduction_tree::middle_of(a, b);
-    push_from_leaves(values, a, middle);
-    push_from_leaves(values, middle, b);
-    values.combine();
+  cell& cell_of(std::size_t rank, std::size_t node) const {
+    return node == 0 && first_values_ != nullptr ? first_values_[rank]
+                                                 : at_.shared().cell_of(rank, phase_, node);
   }
   static bool put_share(const void* data, std::size_t rank) {
     const member_nodes& self = *static_cast<const member_nodes*>(data);
@@ -129,7 +106,7 @@ inline bool member_nodes::put_leaves(schedule how) {
       tree_walk walk(of.at_, of.what_, of.of_, of.length_);
       const index_range leaves = {of.part_.first + first, of.part_.first + last};
       self.goes_on =
-          self.goes_on && walk.put_leaves(leaves, self.room, &of.at_.shared().leaves[first]);
+          self.goes_on && walk.put_leaves(leaves, self.room, &of.at_.shared().leaves[leaves.first]);
     }
   } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
   const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;

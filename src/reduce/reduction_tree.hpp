@@ -16,8 +16,9 @@
 //   TREE-6  Where leaves_keep_blocks(), a rank's block of the leaves is its block of the iterations.
 //
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in
-// them, and publishes their values in order. published_nodes finds the values again. If a schedule hands out single
-// leaves, leaf values are published. value_stack.hpp has the values themselves.
+// them, and publishes their values in order. published_nodes finds the values again. The same holds for the shares of a
+// loop, and their parts. If a schedule hands out single leaves, leaf values are published. value_stack.hpp has the
+// values themselves.
 //
 // Pure functions.
 #ifndef LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
@@ -95,28 +96,18 @@ inline std::uint64_t known_combines(std::size_t count) noexcept {
   return all[count];
 }
 
-/// Walks from `node` down, through nodes that cross an end of `block`, to those inside it.
+/// Walks from `node` down, through nodes that cross an end of `block`, to those inside it. Requires: they have leaves in
+/// common.
 template <class Function>
 void visit_maximal_nodes(index_range node, index_range block, Function& f) {
-  if (node.last <= block.first || block.last <= node.first) return;
-  if (block.first <= node.first && node.last <= block.last) {
-    f(node.first, node.last);
-    return;
+  while (node.first < block.first || block.last < node.last) {
+    const std::size_t middle = middle_of(node.first, node.last);
+    if (block.first < middle && middle < block.last) {
+      visit_maximal_nodes(index_range{node.first, middle}, block, f);
+    }
+    (block.last <= middle ? node.last : node.first) = middle;
   }
-  const std::size_t middle = middle_of(node.first, node.last);
-  visit_maximal_nodes(index_range{node.first, middle}, block, f);
-  visit_maximal_nodes(index_range{middle, node.last}, block, f);
-}
-
-/// The leaves of node number `number` on the level of the tree that has `nodes` nodes. Requires: nodes is a power of
-/// two, at most leaves. Then the level is complete, because the halves of a node differ by one leaf at most.
-inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t number) noexcept {
-  index_range at = {0, leaves};
-  for (std::size_t half = nodes / 2; half > 0; half /= 2) {
-    const std::size_t middle = middle_of(at.first, at.last);
-    at = (number & half) != 0 ? index_range{middle, at.last} : index_range{at.first, middle};
-  }
-  return at;
+  f(node.first, node.last);
 }
 
 /// Calls f(first, last), from left to right, for the nodes of the tree over `leaves` leaves that lie in [a, b) while
@@ -127,35 +118,41 @@ void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& 
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Finds the published values in the order of the tree, where `size` members share the leaves of `part`. The next value
-/// is number node() of member rank().
+/// Finds the published values in the order of the tree, where `part` is cut into a block of leaves for each of `shares`,
+/// and these into `parts`. The next value is number node() of block number block().
 class published_nodes {
  public:
-  published_nodes(index_range part, std::size_t size) noexcept
-      : part_(part), size_(size), block_(static_block(part.first, part.last, 0, size)) {}
-  published_nodes(std::size_t leaves, std::size_t size) noexcept
-      : published_nodes(index_range{0, leaves}, size) {}
+  published_nodes(index_range part, std::size_t shares, std::size_t parts = 1) noexcept
+      : part_(part),
+        shares_(shares),
+        parts_(parts),
+        share_(static_block(part.first, part.last, 0, shares)),
+        leaves_(static_block(share_.first, share_.last, 0, parts)) {}
 
   /// Whether the node that ends at leaf b is, or lies in, a published one.
-  bool has(std::size_t b) const noexcept { return b <= block_.last; }
-  std::size_t rank() const noexcept { return rank_; }
+  bool has(std::size_t b) const noexcept { return b <= leaves_.last; }
+  std::size_t block() const noexcept { return rank_ * parts_ + number_; }
   std::size_t node() const noexcept { return node_; }
   /// Steps past the value of the node that ends at b. Nodes come from left to right. So a node that does not go beyond
   /// the block's end is inside the block, and the first such node on the way down is maximal.
   void advance(std::size_t b) noexcept {
     ++node_;
-    if (b == block_.last && b < part_.last) {
-      block_ = static_block(part_.first, part_.last, ++rank_, size_);
-      node_ = 0;
-    }
+    if (b != leaves_.last || b == part_.last) return;
+    node_ = 0;
+    do {  // a block may have no leaves
+      if (++number_ == parts_) {
+        number_ = 0;
+        share_ = static_block(part_.first, part_.last, ++rank_, shares_);
+      }
+      leaves_ = static_block(share_.first, share_.last, number_, parts_);
+    } while (leaves_.last == b);
   }
 
  private:
   const index_range part_;
-  const std::size_t size_;
-  index_range block_;  ///< of member rank_, whose next value is number node_
-  std::size_t rank_ = 0;
-  std::size_t node_ = 0;
+  const std::size_t shares_, parts_;
+  index_range share_, leaves_;  ///< of the block
+  std::size_t rank_ = 0, number_ = 0, node_ = 0;
 };
 
 }  // namespace reduction_tree

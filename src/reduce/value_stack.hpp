@@ -88,6 +88,21 @@ class value_stack {
     push();
   }
 
+  /// Pushes the value of the node [a, b), whose parts were published: push(block, node, first leaf) pushes one. Nodes are
+  /// asked for from left to right.
+  template <class Push>
+  void push_published(reduction_tree::published_nodes& nodes, std::size_t a, std::size_t b,
+                      const Push& push) {
+    if (nodes.has(b)) {
+      push(nodes.block(), nodes.node(), a);
+      return nodes.advance(b);
+    }
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_published(nodes, a, middle, push);
+    push_published(nodes, middle, b, push);
+    combine();
+  }
+
   static void* address_in(const cell& from) noexcept {
     void* address;
     std::memcpy(&address, from.bytes, sizeof address);
@@ -124,10 +139,11 @@ class value_stack {
 /// Evaluates nodes, for a member or a share of a loop.
 class tree_walk final : public value_stack {
  public:
-  /// At: member_state or loop_share.
+  /// At: member_state or loop_share. `known`: the values of the leaves, if they lie in cells; the walk takes them.
   template <class At>
-  tree_walk(const At& at, const operations& what, const operands& of, std::size_t length)
-      : tree_walk(at.stop(), at.region(), what, of, length) {}
+  tree_walk(const At& at, const operations& what, const operands& of, std::size_t length,
+            const cell* known = nullptr)
+      : tree_walk(at.stop(), at.region(), what, of, length, known) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
   LOCKSTEP_NOINLINE bool push_node(std::size_t a, std::size_t b) {
@@ -138,6 +154,19 @@ class tree_walk final : public value_stack {
     return true;
   }
 
+  /// Puts the values of the maximal nodes in a block of leaves into cell_of(number, first leaf). `room` comes from
+  /// prepare(). False once the region is stopped.
+  template <class CellOf>
+  bool put_nodes(index_range block, void* room, const CellOf& cell_of) {
+    std::size_t number = 0;
+    bool goes_on = true;
+    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), block.first, block.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    goes_on = goes_on && push_node(a, b);
+                                    if (goes_on) put_top(room, cell_of(number++, a));
+                                  });
+    return goes_on;
+  }
   /// Puts the values of the leaves into cells. `room` comes from prepare(). False once the region is stopped.
   bool put_leaves(index_range leaves, void* room, cell* into) {
     for (std::size_t leaf = leaves.first; leaf < leaves.last; ++leaf, ++into) {
@@ -149,15 +178,16 @@ class tree_walk final : public value_stack {
 
  private:
   LOCKSTEP_NOINLINE tree_walk(const stop_source& stop, std::uint32_t region, const operations& what,
-                              const operands& of, std::size_t length)
+                              const operands& of, std::size_t length, const cell* known)
       : value_stack(what, of),
         stop_(stop),
         region_(region),
         length_(length),
         leaf_size_(reduction_tree::leaf_size(length)),
-        at_once_(what.type != nullptr ? 1
-                 : leaf_size_ <= 64   ? reduction_tree::most_leaves_at_once
-                                      : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
+        known_(known),
+        at_once_(what.type != nullptr || known != nullptr ? 1
+                 : leaf_size_ <= 64                       ? reduction_tree::most_leaves_at_once
+                                    : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
 
   /// The iterations of the leaves [a, b).
   index_range leaf_range(std::size_t a, std::size_t b) const noexcept {
@@ -165,15 +195,18 @@ class tree_walk final : public value_stack {
     return {first, length_ - first <= (b - a) * leaf_size_ ? length_ : b * leaf_size_};
   }
   bool push_leaves(std::size_t a, std::size_t b) {
+    if (may_stop()) return false;
+    if (known_ != nullptr) {
+      push_taken(known_[a]);  // each leaf is in one node
+      return true;
+    }
     const index_range all = leaf_range(a, b);
     if (b - a == 1) return push_leaf(all);
-    if (may_stop()) return false;
     what_.fold(of_, next(), all.first, all.last, leaf_size_, reduction_tree::known_combines(b - a));
     push();
     return true;
   }
   LOCKSTEP_NOINLINE bool push_leaf(index_range all) {
-    if (may_stop()) return false;
     const std::size_t end = what_.in_strips ? end_of_strip(all) : all.last;
     what_.fold(of_, next(), all.first, end, end - all.first, 0);
     push();
@@ -192,7 +225,9 @@ class tree_walk final : public value_stack {
 
   const stop_source& stop_;
   const std::uint32_t region_;
-  const std::size_t length_, leaf_size_, at_once_;
+  const std::size_t length_, leaf_size_;
+  const cell* const known_;
+  const std::size_t at_once_;
 };
 
 /// The leaves of a scan, for a member or a share of a loop.

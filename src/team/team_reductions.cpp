@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // src/team/team_reductions.cpp -- reductions and scans that are a region by themselves (layer: team)
 //
-// A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
-// runs that part of the loop, and the caller combines them when the loop is done. The number of nodes, and the threads
-// that compute them, change no bit of the result.
+// Each share of the loop, or each part of it, has a block of leaves (reduction_tree.hpp). Whichever thread runs it
+// evaluates the maximal nodes in the block, and the caller combines them when the loop is done. How the leaves are
+// shared out changes no bit of the result.
 //
-//   NODES-1  The nodes of one level: a power of two, no more than there are leaves.
-//   NODES-2  If a share is one node, a small value of it travels with its report: one line for both. Values of other
-//            nodes go to cells of the team. Values that do not fit there live until the caller has them all.
+//   NODES-1  If a share has one part, its first node travels with its report: one line for both. Usually there is no
+//            other. All others go to cells of the team, each to the cell of its first leaf.
+//   NODES-2  Values that do not fit a cell live until the caller has them all.
 #include <lockstep/detail/reduce/reductions.hpp>
 
 #include <vector>
 
-#include <lockstep/detail/loop/loop_place.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/region/job.hpp>
 #include <lockstep/detail/team/team_host.hpp>
 
@@ -50,9 +50,9 @@ class alignas(64) reduction_region {
     own_cells_.reset(new loop_cells(count));
     cells_ = own_cells_.get();
   }
-  /// Room for the values that a part of a share hands over in cells.
-  void* room_for(const loop_share& me, std::size_t count) {
-    return what_.type != nullptr ? make_room(*what_.type, kept_[me.number()], count) : nullptr;
+  /// Room for the values that a part of a share hands over in cells. Reads the object only where they need it.
+  void* room_for(const loop_share& me, const operations& what, std::size_t count) {
+    return what.type != nullptr ? make_room(*what.type, kept_[me.number()], count) : nullptr;
   }
   void leave_result(value_stack& values) {
     values.take_top(result_);
@@ -90,23 +90,15 @@ class range_reduction : public reduction_region {
                   void* result) noexcept
       : reduction_region(what, of, length, result) {}
 
-  void prepare(const loop_plan& plan, loop_cells& cells) {
-    have_cells(plan, cells);
-    if (is_beside(what_, leaves_, plan.shares, plan.parts)) {
-      nodes_ = plan.shares;
-      return;
-    }
-    const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
-    while (nodes_ < wanted && 2 * nodes_ <= leaves_) nodes_ *= 2;
-  }
+  void prepare(const loop_plan& plan, loop_cells& cells) { have_cells(plan, cells); }
   void finish(const loop_plan& plan, region_board& reports) {
-    const bool beside = is_beside(what_, leaves_, plan.shares, plan.parts);
     value_stack values(what_, of_);
-    for (std::size_t number = 0; number < nodes_; ++number) {
-      values.push_taken(beside ? reports.beside_report(number) : (*cells_)[number]);
-      // The number of nodes is a power of two: every second node completes its parent, every fourth its grandparent.
-      for (std::size_t done = number; (done & 1u) != 0; done >>= 1) values.combine();
-    }
+    reduction_tree::published_nodes nodes({0, leaves_}, plan.shares, plan.parts);
+    values.push_published(
+        nodes, 0, leaves_, [&](std::size_t block, std::size_t node, std::size_t leaf) {
+          const bool is_beside = node == 0 && plan.parts == 1;
+          values.push_taken(is_beside ? reports.beside_report(block) : (*cells_)[leaf]);
+        });
     leave_result(values);
   }
 
@@ -115,33 +107,15 @@ class range_reduction : public reduction_region {
     tree_walk values(me, what, of, length);
     if (me.is_alone()) {
       if (values.push_node(0, leaves) && !me.is_stopped()) leave_result(values);
-    } else if (is_beside(what, leaves, me.size(), me.parts())) {
-      const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
-      if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
-    } else {
-      run_nodes(me, values);
+      return;
     }
+    values.put_nodes(me.block_of(index_range{0, leaves}),
+                     room_for(me, what, reduction_tree::most_nodes),
+                     [&](std::size_t node, std::size_t leaf) -> cell& {
+                       cell* const beside = node == 0 ? me.beside_report() : nullptr;
+                       return beside != nullptr ? *beside : (*cells_)[leaf];
+                     });
   }
-
- private:
-  /// NODES-2. It depends only on values that every share knows.
-  static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
-                        std::uint32_t parts) noexcept {
-    return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
-  }
-
-  /// For a share in parts, or a number of shares that is no power of two.
-  void run_nodes(loop_share& me, tree_walk& values) {
-    const index_range mine = me.block_of(index_range{0, nodes_});
-    void* const room = room_for(me, length_of(mine));
-    for (std::size_t number = mine.first; number < mine.last; ++number) {
-      const index_range node = reduction_tree::node_at(leaves_, nodes_, number);
-      if (!values.push_node(node.first, node.last)) return;
-      values.put_top(room, (*cells_)[number]);
-    }
-  }
-
-  std::size_t nodes_ = 1;
 };
 
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
@@ -176,7 +150,8 @@ class range_scan : public reduction_region {
       return;
     }
     const index_range mine = me.block_of(index_range{0, leaves_});
-    what_.sum_leaves(of_, run_of(me, length_, mine), room_for(me, length_of(mine)), &(*cells_)[0]);
+    what_.sum_leaves(of_, run_of(me, length_, mine), room_for(me, what_, length_of(mine)),
+                     &(*cells_)[0]);
   }
   void store(loop_share& me) {
     const index_range mine = me.block_of(index_range{0, leaves_});

@@ -182,13 +182,11 @@ TEST(functors, closures_that_nobody_can_tell_from_a_copy_travel_and_nothing_else
   EXPECT_FALSE(job::travels_as<std::reference_wrapper<counting>>());
   EXPECT_FALSE(may_be_copied<marking>::value || may_be_copied<marking_by_reference>::value);
   auto in_loop = [&](int i) { a += i; };
-  using lockstep::detail::each_index;
-  EXPECT_TRUE(
-      (lockstep::detail::is_copied_to_leaf<decltype(in_loop), each_index<int, false>>::value));
+  using lockstep::detail::held_function;
+  EXPECT_FALSE((std::is_reference<held_function<decltype(in_loop), int&>>::value));
   EXPECT_TRUE((lockstep::detail::carried_loop<lockstep::detail::sized_leaf<
                    lockstep::detail::leaf_of_each<int, decltype(in_loop)>>>::fits));
-  EXPECT_FALSE(
-      (lockstep::detail::is_copied_to_leaf<marking, each_index<std::size_t, false>>::value));
+  EXPECT_TRUE((std::is_reference<held_function<marking, std::size_t&>>::value));
 }
 
 }  // namespace

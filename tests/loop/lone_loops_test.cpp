@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/loop/lone_loops_test.cpp -- LONE-1 to LONE-5: loops that run without a region are loops all the same
-#include "loop/lone_loops.hpp"
+#include <lockstep/detail/loop/place_pace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -188,26 +188,28 @@ TEST(reduction_tree, TREE_3_the_bound_on_maximal_nodes_holds_and_is_reached) {
   EXPECT_EQ(longest, most_nodes);
 }
 
-/// What a team of `size` does, member by member: T of the whole range.
+/// What a team of `size` does, member by member, in blocks that are cut into `parts`: T of the whole range.
 template <class T, class LeafValue, class Op>
-T reduce_as_team(std::size_t leaves, std::size_t size, LeafValue leaf_value, Op op) {
-  std::vector<std::vector<T>> published(size);
-  for (std::size_t rank = size; rank-- > 0;) {  // members finish in any order
-    const index_range block = static_block(0, leaves, rank, size);
+T reduce_as_team(std::size_t leaves, std::size_t size, LeafValue leaf_value, Op op,
+                 std::size_t parts = 1) {
+  std::vector<std::vector<T>> published(size * parts);
+  for (std::size_t number = published.size(); number-- > 0;) {  // they finish in any order
+    index_range block = static_block(0, leaves, number / parts, size);
+    block = static_block(block.first, block.last, number % parts, parts);
     maximal_nodes(leaves, block.first, block.last, [&](std::size_t a, std::size_t b) {
-      published[rank].push_back(reduce_node<T>(a, b, leaf_value, op));
+      published[number].push_back(reduce_node<T>(a, b, leaf_value, op));
     });
-    EXPECT_LE(published[rank].size(), most_nodes);
+    EXPECT_LE(published[number].size(), most_nodes);
   }
   std::size_t asked = 0, there = 0;
   for (const auto& values : published) there += values.size();
   const T result = combine<T>(
       leaves, size,
-      [&](std::size_t rank, std::size_t k) {
+      [&](std::size_t number, std::size_t k) {
         ++asked;
-        return published.at(rank).at(k);
+        return published.at(number).at(k);
       },
-      op);
+      op, parts);
   EXPECT_EQ(asked, there) << "a published value was left out or asked for twice";
   return result;
 }
@@ -270,44 +272,32 @@ TEST(reduction_tree, TREE_4_the_operation_meets_neighbours_in_index_order_along_
   }
 }
 
-/// Every level that a tree has from end to end: 1, 2, 4, ... nodes, no more than leaves.
-TEST(reduction_tree, NODES_1_the_nodes_of_a_level_cover_the_leaves_in_order) {
-  for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) {
-    for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
-      std::size_t next = 0, shortest = leaves, longest = 0;
-      for (std::size_t number = 0; number < nodes; ++number) {
-        const index_range node = node_at(leaves, nodes, number);
-        ASSERT_EQ(node.first, next) << leaves << " leaves, " << nodes << " nodes";
-        next = node.last;
-        shortest = std::min(shortest, length_of(node));
-        longest = std::max(longest, length_of(node));
-      }
-      ASSERT_EQ(next, leaves);
-      ASSERT_GE(shortest, 1u) << leaves << " leaves, " << nodes << " nodes";
-      ASSERT_LE(longest - shortest, 1u);
-    }
-  }
-}
-
-TEST(reduction_tree, NODES_1_a_level_combined_in_halves_is_the_whole_tree) {
+/// Also where parts have no leaves, at the end of a share that is not the last.
+TEST(reduction_tree, TREE_4_parts_of_shares_are_combined_to_the_whole_tree) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
   for (std::size_t leaves = 1; leaves <= 140; ++leaves) {
     const std::string whole = reduce_node<std::string>(0, leaves, letter, join);
-    for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
-      std::vector<std::string> values;
-      for (std::size_t number = 0; number < nodes; ++number) {
-        const index_range node = node_at(leaves, nodes, number);
-        values.push_back(reduce_node<std::string>(node.first, node.last, letter, join));
+    for (const std::size_t shares : {1u, 2u, 3u, 4u, 7u, 16u}) {
+      for (const std::size_t parts : {2u, 3u, 8u, 64u}) {
+        ASSERT_EQ(reduce_as_team<std::string>(leaves, shares, letter, join, parts), whole)
+            << leaves << " leaves, " << shares << " shares, " << parts << " parts";
       }
-      for (; values.size() > 1;) {
-        std::vector<std::string> halves;
-        for (std::size_t i = 0; i < values.size(); i += 2) {
-          halves.push_back(join(values[i], values[i + 1]));
-        }
-        values = halves;
+    }
+  }
+}
+
+/// The value of a share travels with its report if it is one node.
+TEST(reduction_tree, NODES_1_the_blocks_of_2_and_usually_of_4_are_one_node) {
+  for (std::size_t leaves = 2; leaves <= most_leaves; ++leaves) {
+    for (const std::size_t shares : {2u, 4u}) {
+      if (leaves % shares != 0 && shares != 2) continue;
+      for (std::size_t rank = 0; rank < shares; ++rank) {
+        const index_range block = static_block(0, leaves, rank, shares);
+        std::size_t nodes = 0;
+        maximal_nodes(leaves, block.first, block.last, [&](std::size_t, std::size_t) { ++nodes; });
+        ASSERT_EQ(nodes, 1u) << leaves << " leaves, share " << rank << " of " << shares;
       }
-      ASSERT_EQ(values[0], whole) << leaves << " leaves, " << nodes << " nodes";
     }
   }
 }

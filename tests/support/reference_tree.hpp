@@ -21,12 +21,12 @@ T reduce_node(std::size_t a, std::size_t b, LeafValue&& leaf_value, Op&& op) {
   return op(std::move(left), std::move(right));
 }
 
-/// The value of the node [a, b), where value_of(rank, k) is what member `rank` has published as its k-th.
+/// The value of the node [a, b), where value_of(block, k) is what was published as the k-th of a block.
 template <class T, class ValueOf, class Op>
 T combine_node(detail::reduction_tree::published_nodes& nodes, std::size_t a, std::size_t b,
                ValueOf& value_of, Op& op) {
   if (nodes.has(b)) {
-    T value(value_of(nodes.rank(), nodes.node()));
+    T value(value_of(nodes.block(), nodes.node()));
     nodes.advance(b);
     return value;
   }
@@ -36,8 +36,9 @@ T combine_node(detail::reduction_tree::published_nodes& nodes, std::size_t a, st
   return op(std::move(left), std::move(right));
 }
 template <class T, class ValueOf, class Op>
-T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op) {
-  detail::reduction_tree::published_nodes nodes(leaves, size);
+T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op,
+          std::size_t parts = 1) {
+  detail::reduction_tree::published_nodes nodes({0, leaves}, size, parts);
   return combine_node<T>(nodes, 0, leaves, value_of, op);
 }
 

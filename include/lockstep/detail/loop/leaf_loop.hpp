@@ -28,6 +28,8 @@
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/base/index_span.hpp>
 #include <lockstep/detail/base/range_parts.hpp>
+#include <lockstep/detail/loop/place_pace.hpp>
+#include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -60,9 +62,7 @@ struct each_index {
   Index first;
 
   template <class Function>
-  static constexpr bool calls() noexcept {
-    return is_callable<Function&, Index&>::value;
-  }
+  using held = held_function<Function, Index&>;
   template <class Function>
   void operator()(std::size_t begin, std::size_t end, Function& f) const {
     const Index last = index_at(first, end);
@@ -81,9 +81,7 @@ struct each_block {
   Index first;
 
   template <class Function>
-  static constexpr bool calls() noexcept {
-    return is_callable<Function&, Index, Index>::value;
-  }
+  using held = held_function<Function, Index, Index>;
   template <class Function>
   void operator()(std::size_t begin, std::size_t end, Function& f) const {
     f(index_at(first, begin), index_at(first, end));
@@ -95,9 +93,7 @@ struct each_pair {
   index_range_2 ranges;
 
   template <class Function>
-  static constexpr bool calls() noexcept {
-    return is_callable<Function&, std::size_t&, std::size_t&>::value;
-  }
+  using held = held_function<Function, std::size_t&, std::size_t&>;
   template <class Function>
   void operator()(std::size_t begin, std::size_t end, Function& f) const {
     if (begin >= end) return;
@@ -116,9 +112,7 @@ struct each_triple {
   index_range_3 ranges;
 
   template <class Function>
-  static constexpr bool calls() noexcept {
-    return is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>::value;
-  }
+  using held = held_function<Function, std::size_t&, std::size_t&, std::size_t&>;
   template <class Function>
   void operator()(std::size_t begin, std::size_t end, Function& f) const {
     if (begin >= end) return;
@@ -142,42 +136,20 @@ struct each_triple {
 LOCKSTEP_END_ATTEMPTS
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-/// Whether a leaf copies the Function. It may have 64 bytes: to copy them is faster than to fetch a line.
-template <class Function, class Loop, bool MayBeCopied = may_be_copied<Function>::value>
-struct is_copied_to_leaf : std::false_type {};
-template <class Function, class Loop>
-struct is_copied_to_leaf<Function, Loop, true>
-    : std::integral_constant<bool,
-                             sizeof(Function) <= 64 && Loop::template calls<const Function>()> {};
-
-/// A loop, and a copy of a function or a reference to one. Calls loop(first, last, f).
+/// A loop and its function, held as Loop says. Calls loop(first, last, f).
 template <class Loop, class Function>
-class copying_leaf {
+class leaf {
  public:
-  copying_leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
+  leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const {
-    const copying_leaf own(*this);
+    const leaf own(*this);
     own.loop_(first, last, own.f_);
   }
 
  private:
   const Loop loop_;
-  const typename std::remove_const<Function>::type f_;
+  typename Loop::template held<Function> f_;
 };
-template <class Loop, class Function>
-class referring_leaf {
- public:
-  referring_leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
-  void operator()(std::size_t first, std::size_t last) const { loop_(first, last, f_); }
-
- private:
-  const Loop loop_;
-  Function& f_;
-};
-template <class Loop, class Function>
-using leaf =
-    typename std::conditional<is_copied_to_leaf<Function, Loop>::value,
-                              copying_leaf<Loop, Function>, referring_leaf<Loop, Function>>::type;
 
 /// The leaf of a loop that calls f(i).
 template <class Index, class Function>
@@ -206,21 +178,88 @@ struct nested_loop {};
 template <>
 struct nested_loop<index_range_2> {
   using type = each_pair;
+  template <class Function>
+  using calls = is_callable<Function&, std::size_t&, std::size_t&>;
 };
 template <>
 struct nested_loop<index_range_3> {
   using type = each_triple;
+  template <class Function>
+  using calls = is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>;
 };
 template <class Ranges, class Result = bool>
 using if_nested = typename std::conditional<true, Result, typename nested_loop<Ranges>::type>::type;
 template <class Ranges, class Function>
 leaf<typename nested_loop<Ranges>::type, Function> each_of_nested(const Ranges& ranges,
                                                                   Function& f) {
-  static_assert(nested_loop<Ranges>::type::template calls<Function>(),
+  static_assert(nested_loop<Ranges>::template calls<Function>::value,
                 "lockstep: the function of this loop must be callable with two indices, f(i, j), "
                 "or f(i, j, k) for three ranges, of type std::size_t");
   return {{ranges}, f};
 }
+
+// --- a team's loop at one place of a program ---
+
+/// A loop: the number of iterations, and the leaf that calls the user's function.
+template <class Leaf>
+struct sized_leaf {
+  std::size_t length;
+  Leaf leaf;
+
+  static void call(const void* self, std::size_t first, std::size_t last) {
+    static_cast<const sized_leaf*>(self)->leaf(first, last);
+  }
+};
+
+/// The part of [0, length) that a share does.
+index_range block_of_share(const loop_share& me, std::size_t length) noexcept;
+
+/// A sized_leaf that travels with the loop, and does one block for each share.
+template <class Loop>
+struct carried_loop {
+  static constexpr bool fits = sizeof(Loop) <= job::closure_size &&
+                               alignof(Loop) <= alignof(void*) &&
+                               std::is_trivially_copy_constructible<Loop>::value &&
+                               std::is_trivially_destructible<Loop>::value;
+
+  static void call(const job& self, loop_share& me) {
+    const Loop& own = *static_cast<const Loop*>(self.carried());
+    const index_range mine = block_of_share(me, own.length);
+    if (mine.first < mine.last) Loop::call(&own, mine.first, mine.last);
+  }
+};
+
+/// The grain of a schedule; 0 where none was given.
+constexpr std::size_t grain_of(schedule how) noexcept {
+  return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+}
+
+/// How a loop ended that was to run alone. Refused: nothing was run.
+enum class lone_outcome { refused, complete, stopped };
+
+/// What the library knows of a team's loop at one place of a program: the functions that were compiled for the leaf, and
+/// what was learned of its loops. One object for each type of leaf and module.
+struct loop_place {
+  void (*call)(const void* loop, std::size_t first, std::size_t last);
+  job::caller<loop_share> carried;  ///< null: the loop is called where it is
+  std::size_t size;                 ///< bytes that travel
+  place_pace pace;
+
+  constexpr loop_place(decltype(call) of, job::caller<loop_share> of_copy, std::size_t bytes)
+      : call(of), carried(of_copy), size(bytes) {}
+};
+
+template <class Leaf>
+struct LOCKSTEP_MODULE_LOCAL loop_place_of {
+  using loop = sized_leaf<Leaf>;
+  static loop_place at;
+};
+template <class Leaf>
+loop_place loop_place_of<Leaf>::at(loop_place_of<Leaf>::loop::call,
+                                   carried_loop<typename loop_place_of<Leaf>::loop>::fits
+                                       ? carried_loop<typename loop_place_of<Leaf>::loop>::call
+                                       : nullptr,
+                                   sizeof(typename loop_place_of<Leaf>::loop));
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -191,22 +191,6 @@ void combine_values(const operands& of, void* left, void* right) {
 // The author of a function decides whether its unsigned argument may come from an int.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 
-/// How a fold holds a Function that it calls with Arguments: as a copy or a reference. See leaf_loop.hpp.
-template <bool MayBeCopied, class Function, class... Arguments>
-struct held_by_fold {
-  using type = Function&;
-};
-template <class Function, class... Arguments>
-struct held_by_fold<true, Function, Arguments...> {
-  using type =
-      typename std::conditional<sizeof(Function) <= 64 &&
-                                    is_callable<const Function&, Arguments...>::value,
-                                const typename std::remove_const<Function>::type, Function&>::type;
-};
-template <class Function, class... Arguments>
-using held_function =
-    typename held_by_fold<may_be_copied<Function>::value, Function, Arguments...>::type;
-
 /// The values f(i), by offset. A closure is copied if it is small and may be copied.
 template <class Type, class Index, class Function>
 class each_value : public operands {
