@@ -114,22 +114,19 @@ struct loop_outcome {
 
 class loop_crew {
  public:
-  /// `number`: the team's; places know by it which team has learned (place_pace.hpp). `seen`: for observers; null: they
-  /// see nothing.
+  /// `seen`: for observers; null: they see nothing.
   loop_crew(region_board& forks, stop_source& stop, first_error& errors,
-            const loop_pace::helpers& team, std::uint32_t number = 1,
-            const team_view* seen = nullptr)
+            const loop_pace::helpers& team, const team_view* seen = nullptr)
       : board_(forks),
         stop_(stop),
         errors_(errors),
         is_crowded_(team.are_crowded),
         team_(seen),
-        pace_(team),
-        number_(number) {}
+        pace_(team) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
-  // The caller, in this order: plan(), lead(), end(). Before lead() it announces the loop, unless it is_alone().
+  // The caller calls plan(), announces the loop unless it is_alone(), and calls lead().
 
   /// How to run the loop.
   LOCKSTEP_NOINLINE const loop_plan& plan(const loop_request& of) {
@@ -138,7 +135,7 @@ class loop_crew {
     of_ = of;
     is_asleep_ = most > 1 && board_.has_sleepers(most);
     plan_ = pace_.plan(of, is_asleep_);
-    plan_.is_timed |= is_worth_telling() || (of.place != nullptr && of.place->is_spent(number_));
+    plan_.is_timed |= is_worth_telling();
     counts_[0].value.tickets.store(0, memory_order_relaxed);  // 1
     counts_[0].value.begun.store(0, memory_order_relaxed);    // 2
     if (plan_.is_timed) begin_to_measure();
@@ -150,36 +147,32 @@ class loop_crew {
   /// Runs the caller's share, and what late members leave. On return every share is done. True if each was begun by its
   /// member.
   LOCKSTEP_NOINLINE bool lead(std::uint32_t region, const job& what) {
-    if (LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what)) return true;
+    const bool is_done = LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what);
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
       const observed_share seen(plan_.shares > 1 ? team_ : nullptr, 0, region);
       run_part({stop_, counts_[0].value.tickets, region, plan_.shares, 1}, 0, 0, what);
       seen.end_part();
-      note_parts(true);
-      if (plan_.shares == 1) return true;
+      if (plan_.is_timed) note_parts(true);
     }
-    const bool has_patience =
-        plan_.parts == 1 && !is_crowded_ && !(is_asleep_ && plan_.wakes) && trust_in_others_.asks();
-    if (has_patience && board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
-      trust_in_others_.paid();
-      return true;
+    bool all_came = true;
+    if (plan_.shares > 1 && !is_done) {
+      const bool has_patience = plan_.parts == 1 && !is_crowded_ && !(is_asleep_ && plan_.wakes) &&
+                                trust_in_others_.asks();
+      if (!has_patience || !board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
+        all_came = !take_told(0, 0, board_.current());
+        board_.collect(0, board_.current());
+      }
+      if (all_came) {
+        trust_in_others_.paid();
+      } else {
+        trust_in_others_.failed();
+      }
+      if (all_came && !is_asleep_ && !plan_.is_probe) pace_.came_by_themselves();
     }
-    const bool took = take_told(0, 0, board_.current());
-    if (took) {
-      trust_in_others_.failed();
-    } else {
-      trust_in_others_.paid();
-    }
-    board_.collect(0, board_.current());
-    return !took;
-  }
-
-  /// Learns from the loop. `all_came`: what lead() returned.
-  void end(bool all_came) {
     if (plan_.is_timed && of_.place != nullptr) learn(all_came);
-    if (all_came && !is_asleep_ && plan_.shares > 1 && !plan_.is_probe) pace_.came_by_themselves();
     if (LOCKSTEP_UNLIKELY(is_worth_telling())) tell_sleepers();
+    return all_came;
   }
 
   /// For observers: how the loop is run, and why.
@@ -292,7 +285,7 @@ class loop_crew {
       while (!is_orphaned_ && !board_.has_reported(late, at) && board_.claim(late, claimed)) {
         run_claimed_part(self, late, claimed, false);
         took |= late != self;
-        if (self == 0) note_parts(late == 0);
+        if (self == 0 && plan_.is_timed) note_parts(late == 0);
       }
     });
     return took;
@@ -324,7 +317,6 @@ class loop_crew {
   }
   /// The caller has run `count` parts of its own share, or of another. CREW-7.
   void note_parts(bool is_own, std::uint32_t count = 1) {
-    if (!plan_.is_timed) return;
     parts_ += count;
     if (is_own) {
       own_parts_ += count;
@@ -350,7 +342,7 @@ class loop_crew {
     const std::uint64_t end = now();
     const std::size_t own =
         own_parts_ == all_parts() ? of_.iterations : of_.iterations / all_parts() * own_parts_;
-    pace_.learn_iterations(*of_.place, number_, own, static_cast<double>(own_end_ - start_));
+    pace_.learn_iterations(*of_.place, own, static_cast<double>(own_end_ - start_));
     if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
       pace_.learn_join(static_cast<double>(end - own_end_));
     }
@@ -388,7 +380,6 @@ class loop_crew {
   // The caller's own.
   backoff_trust trust_in_others_;
   loop_pace pace_;
-  const std::uint32_t number_;
   loop_request of_{0, nullptr, 0, true, call_site::none()};
   std::size_t parts_ = 0, own_parts_ = 0;  ///< that the caller has run; those of its own share
   std::uint64_t start_ = 0;                ///< when the loop began

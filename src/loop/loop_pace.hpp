@@ -77,13 +77,15 @@ class loop_pace {
     std::size_t members;
     std::size_t at_once;  ///< how many of them can run at the same time
     bool are_crowded;
-    bool learns;  ///< false: a loop always gets all members that can run at once
+    bool learns;           ///< false: a loop always gets all members that can run at once
+    std::uint32_t number;  ///< by which places know the team (place_pace.hpp)
   };
 
   explicit loop_pace(const helpers& of) noexcept
       : members_(of.members),
         most_(of.at_once),
         learns_(of.learns),
+        number_(of.number),
         first_join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)),
         join_(first_join_) {}
 
@@ -98,7 +100,7 @@ class loop_pace {
     const std::size_t most = lesser(most_, of.iterations);
     place_pace::cost at = of.place->look();
     const double work = at.iteration * static_cast<double>(of.iterations);
-    result.is_timed = is_due(at, work);
+    result.is_timed = is_due(at, work) || of.place->is_spent(number_);
     if (!result.is_timed) {
       ++at.skipped;
       of.place->keep(at);
@@ -141,9 +143,8 @@ class loop_pace {
   }
 
   /// The caller has needed `time` for that many iterations at the place. Updates what the place knows, and which loops
-  /// of team `number` may run alone (PACE-5).
-  void learn_iterations(place_pace& place, std::uint32_t number, std::size_t iterations,
-                        double time) noexcept {
+  /// of the team may run alone (PACE-5).
+  void learn_iterations(place_pace& place, std::size_t iterations, double time) noexcept {
     if (iterations == 0) return;
     place_pace::cost at = place.look();
     const double before = at.iteration;
@@ -162,7 +163,7 @@ class loop_pace {
     const double join = lesser(join_, 2 * first_join_);
     const double most = most_ > 1 ? join / (1 - 1 / static_cast<double>(most_)) : unmeasured;
     const double loops = unmeasured / (at.iteration * static_cast<double>(iterations));
-    place.allow(number, most / at.iteration,
+    place.allow(number_, most / at.iteration,
                 static_cast<std::uint32_t>(
                     between(least_lone, loops, at.steady != 0 ? most_lone : least_lone)));
   }
@@ -245,6 +246,7 @@ class loop_pace {
 
   const std::size_t members_, most_;
   const bool learns_;
+  const std::uint32_t number_;
   const double first_join_;
   double join_;
   double wake_ = 50000;

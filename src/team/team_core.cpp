@@ -98,7 +98,6 @@ LOCKSTEP_ALWAYS_INLINE void team_core::perform(const region_head& head, region_w
     perform_part(0, head, work.what, work.is_seen);
   } else {
     work.all_came = crew_.lead(head.region, work.what);
-    crew_.end(work.all_came);
   }
 }
 
@@ -230,7 +229,7 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door,
              made.policy, 0, made.anticipates, region_board::usual_most_age,
              &group_.barrier.separation()),
       crew_(board_, stop_, error_,
-            {made.members, made.can_run_at_once, made.is_crowded, made.learns}, door.number(),
+            {made.members, made.can_run_at_once, made.is_crowded, made.learns, door.number()},
             &team_seen_),
       region_{this, door.age(), &group_, &running_, nullptr},
       caller_region_(region_),

@@ -39,14 +39,14 @@ loop_request grained(std::size_t iterations, std::size_t grain, bool can_split =
 
 /// A pace, and places of which nothing is known.
 struct fresh : loop_pace {
-  explicit fresh(const helpers& of = {4, 4, false, true}) : loop_pace(of) {
+  explicit fresh(const helpers& of = {4, 4, false, true, team}) : loop_pace(of) {
     for (place_pace& each : places) {
       each.keep({0, 0, 0, 0});
       each.allow(0, 0, 0);
     }
   }
   void learn(std::size_t iterations, double time, place_pace* place = here) {
-    learn_iterations(*place, team, iterations, time);
+    learn_iterations(*place, iterations, time);
   }
 };
 /// Learned until it is steady: `each` nanoseconds an iteration.
@@ -105,7 +105,7 @@ TEST(loop_pace, the_rest_of_a_probe_is_announced_when_that_is_worth_much_more_th
   EXPECT_TRUE(costs.is_rest_worth(10000, awake));
   EXPECT_FALSE(costs.is_rest_worth(10000, asleep));
   EXPECT_TRUE(costs.is_rest_worth(1e6, asleep));
-  EXPECT_FALSE(loop_pace({4, 1, true, true}).is_rest_worth(1e300, awake))
+  EXPECT_FALSE(loop_pace({4, 1, true, true, team}).is_rest_worth(1e300, awake))
       << "nobody could take any";
 }
 
@@ -156,7 +156,7 @@ TEST(loop_pace, a_known_loop_that_gains_runs_on_all_at_once_when_they_are_awake_
 }
 
 TEST(loop_pace, more_work_is_never_planned_on_fewer_members_PACE_2) {
-  fresh costs({64, 64, false, true});
+  fresh costs({64, 64, false, true, team});
   teach(costs, 1);
   std::uint32_t before = 1;
   for (std::size_t n = 1; n < 100000; n += 1 + n / 16) {
@@ -211,13 +211,13 @@ TEST(loop_pace, a_loop_too_short_for_late_members_runs_alone_and_tells_what_it_m
 }
 
 TEST(loop_pace, what_is_left_is_worth_a_wake_up_by_the_same_rule) {
-  const loop_pace costs({4, 4, false, true});
+  const loop_pace costs({4, 4, false, true, team});
   const double least = costs.least_worth_waking();
   EXPECT_DOUBLE_EQ(least, costs.wake() / (1 - 1.0 / 4));
   EXPECT_FALSE(costs.is_rest_worth(0, asleep));
   EXPECT_FALSE(costs.is_rest_worth(least * 0.99, asleep));
   EXPECT_TRUE(costs.is_rest_worth(least * 1.01, asleep));
-  const loop_pace lonely({4, 1, true, true});
+  const loop_pace lonely({4, 1, true, true, team});
   EXPECT_FALSE(lonely.is_rest_worth(1e300, asleep)) << "nobody could take any";
 }
 
@@ -375,7 +375,7 @@ TEST(loop_pace, places_are_known_by_themselves) {
 TEST(loop_pace, what_an_iteration_costs_is_known_to_all_teams_and_what_pays_to_one) {
   fresh costs;
   teach(costs, 2);
-  const loop_pace other({2, 2, false, true});
+  const loop_pace other({2, 2, false, true, team});
   EXPECT_FALSE(loop_pace(other).plan(loop_of(1000), awake).is_probe);
   EXPECT_TRUE(here->allows(team, 10));
   EXPECT_FALSE(here->allows(team + 1, 10));
@@ -425,13 +425,13 @@ TEST(loop_pace, a_join_that_was_learned_too_high_keeps_no_long_loop_alone_PACE_5
 }
 
 TEST(loop_pace, where_one_member_can_run_loops_of_any_length_run_alone_PACE_5) {
-  fresh costs({8, 1, true, true});
+  fresh costs({8, 1, true, true, team});
   teach(costs, 1);
   EXPECT_TRUE(here->allows(team, 100000));
 }
 
 TEST(loop_pace, who_does_not_learn_runs_nothing_alone_PACE_5) {
-  fresh costs({4, 4, false, false});
+  fresh costs({4, 4, false, false, team});
   teach(costs, 1);
   EXPECT_EQ(loops_alone(1), 0);
 }
@@ -488,7 +488,7 @@ TEST(loop_pace, parts_have_a_grain_at_least) {
 }
 
 TEST(loop_pace, who_does_not_learn_runs_every_loop_on_all_at_once) {
-  fresh costs({4, 4, false, false});
+  fresh costs({4, 4, false, false, team});
   for (const bool sleeps : {awake, asleep}) {
     for (std::size_t n = 0; n < 10000; n += 1 + n / 8) {
       const loop_plan plan = costs.plan(loop_of(n), sleeps);
@@ -505,7 +505,7 @@ TEST(loop_pace, who_does_not_learn_runs_every_loop_on_all_at_once) {
 
 TEST(loop_pace, a_fixed_loop_has_a_share_for_every_member_also_in_a_crowd) {
   for (const bool learns : {true, false}) {
-    fresh costs({16, 2, true, learns});
+    fresh costs({16, 2, true, learns, team});
     const auto fixed = [&](std::size_t n) {
       return costs.plan({n, nullptr, 0, false, call_site::none()}, asleep);
     };
@@ -546,7 +546,7 @@ TEST(loop_pace, sleepers_are_woken_for_a_plan_that_gains_more_than_a_wake_up) {
 
 TEST(loop_pace, no_loop_has_more_shares_than_members_can_run_at_once) {
   for (const bool learns : {true, false}) {
-    fresh costs({16, 2, true, learns});
+    fresh costs({16, 2, true, learns, team});
     EXPECT_EQ(costs.most_shares(), 2u);
     for (int round = 0; round < 2; ++round) {
       for (std::size_t n = 0; n < 1000000; n += 1 + n / 4) {
@@ -562,13 +562,14 @@ TEST(loop_pace, no_loop_has_more_shares_than_members_can_run_at_once) {
 }
 
 TEST(loop_pace, a_join_in_a_crowd_is_taken_to_be_dear_at_first) {
-  EXPECT_GT(loop_pace({16, 2, true, true}).join(), loop_pace({2, 2, false, true}).join() * 4);
+  EXPECT_GT(loop_pace({16, 2, true, true, team}).join(),
+            loop_pace({2, 2, false, true, team}).join() * 4);
 }
 
 TEST(loop_pace, where_one_member_can_run_every_loop_is_the_callers) {
   for (const std::size_t members : {std::size_t{1}, std::size_t{8}}) {
     for (const bool learns : {true, false}) {
-      fresh costs({members, 1, members > 1, learns});
+      fresh costs({members, 1, members > 1, learns, team});
       for (int round = 0; round < 2; ++round) {
         for (std::size_t n = 0; n < 1000000; n += 1 + n / 2) {
           EXPECT_EQ(costs.plan(loop_of(n), asleep).shares, 1u);
@@ -583,7 +584,7 @@ TEST(loop_pace, where_one_member_can_run_every_loop_is_the_callers) {
 
 TEST(loop_pace, loops_of_no_and_of_one_iteration_are_the_callers) {
   for (const bool learns : {true, false}) {
-    fresh costs({4, 4, false, learns});
+    fresh costs({4, 4, false, learns, team});
     for (int round = 0; round < 2; ++round) {
       for (const std::size_t n : {0u, 1u}) {
         for (const bool sleeps : {awake, asleep}) {
@@ -604,7 +605,7 @@ TEST(loop_pace, numbers_of_any_size_make_possible_plans) {
   for (const std::size_t members : {2u, 65536u}) {
     for (const double first : times) {
       for (const std::size_t learned : counts) {
-        fresh costs({members, members, false, true});
+        fresh costs({members, members, false, true, team});
         for (int i = 0; i < 40; ++i) costs.learn(learned, first);
         for (const std::size_t n : counts) {
           for (const bool sleeps : {awake, asleep}) {
@@ -623,7 +624,7 @@ TEST(loop_pace, numbers_of_any_size_make_possible_plans) {
 }
 
 TEST(loop_pace, the_most_members_and_iterations_by_hand) {
-  fresh costs({65536, 65536, false, false});
+  fresh costs({65536, 65536, false, false, team});
   const loop_plan plan = costs.plan(loop_of(plenty), awake);
   EXPECT_EQ(plan.shares, 65536u);
   expect_possible(plan, loop_of(plenty), 65536);

@@ -199,7 +199,7 @@ class replay {
       const std::size_t own = plan.shares == 1 ? of.iterations : of.iterations / 2;
       const double own_time =
           of.time * static_cast<double>(own) / static_cast<double>(of.iterations);
-      pace_.learn_iterations(place, team, own, own_time + look_at_clock);
+      pace_.learn_iterations(place, own, own_time + look_at_clock);
       if (plan.shares > 1 && !is_woken && plan.parts == 1) pace_.learn_join(join);
     }
     if (plan.shares > 1) {
@@ -214,7 +214,7 @@ class replay {
     return time;
   }
 
-  loop_pace pace_{{2, 2, false, true}};
+  loop_pace pace_{{2, 2, false, true, team}};
   place_pace places_[64];
   worker other_{beginning};
 };

@@ -50,7 +50,7 @@ rank_tree direct_tree(std::size_t members, std::size_t width) {
 /// Runs loops as they are told, and learns nothing.
 struct told_crew : loop_crew {
   told_crew(region_board& forks, stop_source& stop, first_error& errors, bool is_crowded = false)
-      : loop_crew(forks, stop, errors, {2, 2, is_crowded, false}) {}
+      : loop_crew(forks, stop, errors, {2, 2, is_crowded, false, 1}) {}
 
   /// As if members were woken: to wait a moment changes nothing but who comes first.
   void begin(std::uint32_t shares, std::uint32_t parts) {

@@ -127,7 +127,7 @@ class crew {
        std::uint64_t most_age = region_board::usual_most_age)
       : board(p.tree(), p.policy.policy, first_phase, false, most_age),
         loops_(board, stop_, error_,
-               {p.members, p.members, p.how == rank_tree::way::direct, false}),
+               {p.members, p.members, p.how == rank_tree::way::direct, false, 1}),
         seen_(p.members),
         threads_(p.members) {
     start();
