@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <lockstep/lockstep.hpp>
+#include "region/turns.hpp"
 
 namespace {
 

@@ -34,11 +34,11 @@ std::mt19937 seeded_random() {
   return std::mt19937(seed);
 }
 
-weighted_bounds bounds_of(const partition& of) {
-  weighted_bounds made(of.size());
-  made.set([&](std::size_t rank) { return of.weight(rank); });
-  return made;
-}
+struct bounds_of : weighted_bounds {
+  explicit bounds_of(const partition& of) : weighted_bounds(of.size()) {
+    set([&](std::size_t rank) { return of.weight(rank); });
+  }
+};
 
 void expect_cover(const weighted_bounds& bounds, std::size_t first, std::size_t last) {
   std::size_t next = first;
