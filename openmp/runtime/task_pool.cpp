@@ -2,6 +2,7 @@
 // openmp/runtime/task_pool.cpp -- the explicit tasks of a region: see task_pool.hpp
 #include "task_pool.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -95,13 +96,14 @@ ompt::task_info& info_of(explicit_task& one) noexcept {
 
 // Deques.
 
-void task_pool::push(part& self, explicit_task& one) noexcept {
+void task_pool::push(part& self, explicit_task* const* first, std::uint32_t count) noexcept {
+  if (count == 0) return;
   task_deque& own = self.tasks->ready;
   own.lock.lock();
-  const auto count = static_cast<std::uint32_t>(own.back - own.front);
-  if (count == own.room) grow(own);
-  own.ring[own.back++ & (own.room - 1)] = &one;
-  add_to_count(own, 1);
+  while (own.back - own.front + count > own.room) grow(own);
+  for (std::uint32_t i = 0; i < count; ++i) own.ring[own.back++ & (own.room - 1)] = first[i];
+  own.is_dear = self.tasks->pace.is_dear();
+  add_to_count(own, static_cast<int>(count));
   own.lock.unlock();
   announce(self.at);
 }
@@ -136,6 +138,8 @@ explicit_task* task_pool::pop(part& self) noexcept {
 template <class Allowed>
 explicit_task* task_pool::steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept {
   member_tasks& mine = tasks_of(self);
+  const bool is_in_barrier = most == most_taken;
+  if (is_in_barrier && mine.has_enough) return nullptr;
   explicit_task* taken[most_taken];
   for (member_tasks* from = mine.next;; from = from->next) {
     if (from == nullptr) from = first_member();
@@ -146,6 +150,10 @@ explicit_task* task_pool::steal(part& self, const Allowed& allowed, std::uint32_
     there.lock.lock();
     if (there.back != there.front && allowed(*there.ring[there.front & (there.room - 1)])) {
       const std::uint64_t half = (there.back - there.front + 1) / 2;
+      if (is_in_barrier && there.is_dear && !is_crowded(self)) {
+        mine.has_enough = true;
+        most = most_taken_dear;
+      }
       while (count < half && count < most)
         taken[count++] = there.ring[there.front++ & (there.room - 1)];
       add_to_count(there, -static_cast<int>(count));
@@ -157,7 +165,7 @@ explicit_task* task_pool::steal(part& self, const Allowed& allowed, std::uint32_
     }
     there.lock.unlock();
     if (count == 0) continue;
-    for (std::uint32_t i = 1; i < count; ++i) push(self, *taken[i]);
+    push(self, taken + 1, count - 1);
     return taken[0];
   }
 }
@@ -282,7 +290,7 @@ template <class Allowed>
 explicit_task* task_pool::take(part& self, explicit_task* kept, const Allowed& allowed,
                                std::uint32_t most) noexcept {
   if (explicit_task* const first = take_listed(allowed)) {
-    if (kept != nullptr) push(self, *kept);
+    if (kept != nullptr) push(self, &kept, 1);
     return first;
   }
   if (kept == nullptr) kept = pop(self);
@@ -360,6 +368,7 @@ template <class Done>
 void task_pool::help(part& self, const task_family* of, const task_group* group,
                      const Done& done) noexcept {
   member_tasks& mine = tasks_of(self);
+  mine.pace.forget();
   const task_below allowed{of, group};
   std::chrono::nanoseconds pause = first_pause;
   explicit_task* next = nullptr;
@@ -377,7 +386,7 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
     if (pause < longest_pause) pause *= 2;
   }
-  if (next != nullptr) push(self, *next);
+  if (next != nullptr) push(self, &next, 1);
   report(mine);
 }
 
@@ -417,6 +426,7 @@ void task_pool::yield(part& self) noexcept {
 }
 
 void task_pool::run_own(part& self) noexcept {
+  self.tasks->pace.forget();
   explicit_task* next = pop(self);
   while (next != nullptr) {
     next = run(self, *next);
@@ -432,6 +442,7 @@ void task_pool::run_ready(part& self) noexcept {
   std::uint64_t count = 0;
   const std::uint64_t start = detail::monotonic_nanoseconds();
   unfinished_[allowed.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
+  mine.has_enough = false;
   explicit_task* next = nullptr;
   while ((next = take(self, next, allowed, most_taken)) != nullptr) {
     next = run(self, *next);
@@ -448,7 +459,9 @@ void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t c
   if (self.at == nullptr || is_crowded(self)) return;
   const std::uint64_t now = detail::monotonic_nanoseconds();
   if (now - start >= count * small_task) return;
-  while (detail::monotonic_nanoseconds() - now < gathering) {
+  const std::uint64_t longer = self.tasks->has_enough ? 4 * (now - start) : 0;
+  const std::uint64_t pause = std::clamp(longer, gathering, longest_gathering);
+  while (detail::monotonic_nanoseconds() - now < pause) {
     for (int i = 0; i < 4; ++i) detail::polling_pause();
   }
 }
@@ -463,16 +476,35 @@ void task_pool::finish(part& self, std::uint32_t parity) noexcept {
 
 // A task's way.
 
-bool task_pool::is_full(part& self) const noexcept {
+bool task_pool::is_full(part& self) noexcept {
   if (self.tasks == nullptr) return false;
+  task_pace& pace = self.tasks->pace;
   const std::uint32_t ready = self.tasks->ready.count.load(detail::memory_order_relaxed);  // 11
-  const bool is_deep = self.running->depth >= deep;
-  if (self.tasks->at_once != 0 && !is_deep) return --self.tasks->at_once, true;
-  if (ready < (is_deep ? most_ready_deep : most_ready) || !process_settings().throttles_tasks)
-    return false;
-  if (is_deep) return true;
-  self.tasks->at_once = at_once_when_full;
-  return true;
+  const bool throttles = process_settings().throttles_tasks;
+  if (self.running->depth >= deep) return ready >= most_ready_deep && throttles;
+  if (pace.at_once != 0) return --pace.at_once, true;
+  const bool is_full = ready >= most_ready && throttles;
+  if (is_full || pace.runs || pace.row == most_ready) pace.begin(is_full);
+  if (!is_full) ++pace.row;
+  return is_full;
+}
+
+/// `is_full`: the next row is run at once.
+void task_pace::begin(bool is_full) noexcept {
+  const std::uint64_t now = detail::tick_clock::now();
+  if (since != 0 && runs) run = (now - since) / (task_pool::at_once_when_full + 1);
+  if (since != 0 && !runs) {
+    pushed += row;
+    pushing_took += now - since;
+    if (pushed >= task_pool::most_ready / 2) {
+      push = pushing_took / pushed;
+      pushed = pushing_took = 0;
+    }
+  }
+  since = now;
+  runs = is_full;
+  at_once = is_full ? task_pool::at_once_when_full : 0;
+  row = 0;
 }
 
 explicit_task& task_pool::make(part& self, const task& parent, std::size_t size, std::size_t align,
@@ -534,7 +566,8 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, const dependen
   }
   if (!is_ready || runs_now) return is_ready;
   if (!one.has_priority) {
-    push(self, one);
+    explicit_task* const made = &one;
+    push(self, &made, 1);
   } else {
     lock_.lock();
     list_ready(one);
@@ -607,7 +640,7 @@ explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
 void task_pool::run_now(part& self, explicit_task& one) noexcept {
   static_cast<void>(tasks_of(self));
   explicit_task* const next = run(self, one);
-  if (next != nullptr) push(self, *next);
+  if (next != nullptr) push(self, &next, 1);
   report(*self.tasks);
 }
 
@@ -627,7 +660,7 @@ void task_pool::end_within(part& self, explicit_task& one) noexcept {
     return let_go(&self, one);
   }
   explicit_task* const next = end_function(self, one);
-  if (next != nullptr) push(self, *next);
+  if (next != nullptr) push(self, &next, 1);
   wait_for_children(self, *self.running->family);
 }
 
@@ -673,7 +706,7 @@ explicit_task* task_pool::release(part* self, dependence_edge* edge) noexcept {
       list_ready(one);
       lock_.unlock();
     } else {
-      if (ready != nullptr) push(*self, *ready);
+      if (ready != nullptr) push(*self, &ready, 1);
       ready = &one;
     }
   }

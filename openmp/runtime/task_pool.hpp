@@ -35,6 +35,10 @@
 //           touches the group, or a family, for the last time when it changes `others`. What the maker has in the pool outlives them.
 //   POOL-8  Members that wait for tasks never wait for each other. Else take the one of them whose running task began
 //           last. What it waits for was made later still, so whoever has it in its deque could take it (POOL-3).
+//   POOL-9  A member that makes tasks measures what each costs it, from one to the next: to push it, or to run it at once
+//           because its deque is full. Where pushing costs more, others who come for its tasks only slow it down: the
+//           tasks are tiny, or cache lines travel slowly. Its deque says so (is_dear). A member in a barrier then takes few
+//           of them at a time, and stays away for four times as long as it has taken: the deque stays full.
 //
 // States of a task that is in the pool
 //   blocked   blockers != 0; in no list                 -> ready, when the last of those that it depends on has ended
@@ -192,6 +196,24 @@ struct task_deque {
   explicit_task** ring = nullptr;
   std::uint64_t front = 0, back = 0;  ///< positions; only the member changes `back`
   task_range* ranges = nullptr;       ///< that the member runs, the innermost first
+  bool is_dear = false;               ///< better left to the member: POOL-9
+};
+
+/// What a new task costs the member that makes it, in ticks (POOL-9). It pushes some in a row, then runs some in a row.
+struct task_pace {
+  unsigned at_once = 0;  ///< so many more are run without a look at the deque, because it was full
+  unsigned row = 0;      ///< so many were pushed in this row
+  bool runs = false;
+  std::uint64_t since = 0;                     ///< the row's begin; 0: not seen
+  std::uint64_t run = 0, push = 0;             ///< what a task cost, when last known
+  std::uint64_t pushed = 0, pushing_took = 0;  ///< in rows since then: one alone may be short
+
+  /// Clearly: where the two are alike, others had better take their share.
+  bool is_dear() const noexcept { return run + run / 4 < push; }
+  /// The next row.
+  void begin(bool is_full) noexcept;
+  /// The member does something else: the row's time says nothing.
+  void forget() noexcept { since = 0; }
 };
 
 /// What a member has in the pool.
@@ -206,8 +228,8 @@ struct member_tasks {
   void* free_blocks = nullptr;
   unsigned free_count = 0;
   unsigned rank = 0;
-  unsigned at_once =
-      0;  ///< so many tasks are run at once without a look at the deque, because it was full
+  task_pace pace;
+  bool has_enough = false;  ///< in a barrier: it has taken tasks of a deque that is dear
   // What it has not reported yet (POOL-6).
   task_family* family = nullptr;
   member_tasks* family_maker = nullptr;
@@ -308,7 +330,7 @@ class task_pool {
   void discard(part& self) noexcept;
 
   /// Whether a new task had better be run at once, by who makes it: enough others are ready. Requires: members > 1.
-  bool is_full(part& self) const noexcept;
+  bool is_full(part& self) noexcept;
 
   /// Memory for a task, with room for an argument and for addresses that it depends on. Its links to others are set
   /// by add().
@@ -375,15 +397,17 @@ class task_pool {
   static constexpr unsigned most_ready_deep = 4;
   static constexpr unsigned deep = 2;
   static constexpr unsigned at_once_when_full = 15;
-  static constexpr std::uint32_t first_room = 128;   ///< of a deque
-  static constexpr unsigned most_taken = 32;         ///< from another's deque at a time
+  friend struct task_pace;
+  static constexpr std::uint32_t first_room = 128;  ///< of a deque
+  static constexpr unsigned most_taken = 32;        ///< from another's deque at a time
+  static constexpr unsigned most_taken_dear = 2;
   static constexpr unsigned most_taken_of_own = 16;  ///< of a range
   // Between looks for tasks of others, by a member that waits within a task.
   static constexpr std::chrono::nanoseconds first_pause{8000};
   static constexpr std::chrono::nanoseconds longest_pause{1000000};
   // Nanoseconds.
-  static constexpr std::uint64_t small_task = 500;
-  static constexpr std::uint64_t gathering = 1000;
+  static constexpr std::uint64_t small_task = 2000;
+  static constexpr std::uint64_t gathering = 1000, longest_gathering = 20000;
   static constexpr std::size_t block_size =
       576;  ///< an odd number of lines: other sets of the cache
   static constexpr unsigned blocks_at_once = 16;  ///< between a member's own and the pool's
@@ -396,7 +420,7 @@ class task_pool {
 
   template <class Done>
   void help(part& self, const task_family* of, const task_group* group, const Done& done) noexcept;
-  void push(part& self, explicit_task& one) noexcept;
+  void push(part& self, explicit_task* const* first, std::uint32_t count) noexcept;
   explicit_task& split(part& self, task_range& of) noexcept;
   void grow(task_deque& of) noexcept;
   explicit_task* pop(part& self) noexcept;
