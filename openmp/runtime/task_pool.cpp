@@ -494,6 +494,7 @@ void task_pace::begin(bool is_full) noexcept {
   const std::uint64_t now = detail::tick_clock::now();
   if (since != 0 && runs) run = (now - since) / (task_pool::at_once_when_full + 1);
   if (since != 0 && !runs) {
+    if (!is_full) run -= run / 32;  // not seen for 64 tasks: it may have been of other tasks
     pushed += row;
     pushing_took += now - since;
     if (pushed >= task_pool::most_ready / 2) {
