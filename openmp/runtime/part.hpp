@@ -69,6 +69,7 @@ struct part {
   bool is_in_teams = false;
   bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
   bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
+  std::uint8_t flushes = 0;        ///< modulo 256 (llvm/synchronization.cpp)
   std::uint32_t work_cancelled_at =
       ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
   ompt::task_info* tool;  ///< of the task that runs; set and read where there is a tool
