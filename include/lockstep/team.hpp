@@ -100,13 +100,13 @@ class team : detail::misplaced_calls<detail::is_loop> {
   /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
   template <class Function>
   bool run(Function&& f, call_site where = {}) {
-    return host_.run(size(), detail::job_of(f), where);
+    return host_.run(size(), detail::job::of<member>(f), where);
   }
   /// On the first k members only. Up to 7 others that watch the same line as one of them are woken too
   /// (rank_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f, call_site where = {}) {
-    return host_.run_some(k, detail::job_of(f), where);
+    return host_.run_some(k, detail::job::of<member>(f), where);
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
@@ -119,7 +119,7 @@ class team : detail::misplaced_calls<detail::is_loop> {
         std::is_lvalue_reference<Function>::value || detail::job::travels_as<Function>(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
-    return host_.start(detail::job_of(f), where);
+    return host_.start(detail::job::of<member>(f), where);
   }
 
   /// Ends the region that runs, if any (MEMBER-3 of member.hpp), with what runs alone inside it (ALONE-2 of

@@ -114,7 +114,8 @@ class pool {
   bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
-    const bool goes_on = team.host.run(size, detail::job_of(what), where, "parallel");
+    const bool goes_on =
+        team.host.run(size, detail::job::of<lockstep::member>(what), where, "parallel");
     is_used_ = false;
     return goes_on;
   }

@@ -8,7 +8,8 @@ namespace detail {
 
 LOCKSTEP_INLINE rank_tree::rank_tree(std::size_t members, std::size_t width,
                                      const rank_groups& groups, way how)
-    : ranks_(members, of_rank{none, 0, none, none}),
+    : ranks_(members, of_rank{none, none, none}),
+      told_(members),
       width_(width),
       has_one_leader_(how == way::direct) {
   const bool has_groups = members > width && groups.has_groups();  // else one line serves all
@@ -48,10 +49,10 @@ LOCKSTEP_INLINE void rank_tree::plant(const std::vector<std::uint32_t>& heads) {
       (is_first ? leader.first_led : lines_[leader.last_led].next) = index;
       leader.last_led = index;
       for (std::size_t k = 1; k < width_ && head + k * step < count; ++k) {
-        of_rank& watcher = ranks_[heads[head + k * step]];
-        watcher.line = index;
-        watcher.place = static_cast<std::uint32_t>(watchers_.size());
-        watchers_.push_back(heads[head + k * step]);
+        const std::uint32_t watcher = heads[head + k * step];
+        ranks_[watcher].line = index;
+        watchers_.push_back(watcher);
+        told_[led_by].push_back({watcher, heads[head + step]});
       }
     }
   }

@@ -25,7 +25,7 @@
 //
 // The tree is made once for a team, as tables, and then only read.
 //
-// Cost   20 bytes a member, 16 a line. The look-ups are loads.
+// Cost   48 bytes a member, 16 a line. The look-ups are loads.
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of a line fetch it from each other
 //        faster than one level follows another. Up the tree: the combining tree [YTL87].
 #ifndef LOCKSTEP_SRC_BASE_RANK_TREE_HPP
@@ -69,13 +69,12 @@ class rank_tree {
   }
   /// The line that rank watches; for rank 0 that of rank 1. Requires rank < members, 1 < members.
   std::size_t watched_by(std::size_t rank) const noexcept { return ranks_[rank].line; }
-  /// Whether the region of `size` members is announced on the line that rank watches. Requires 0 < rank < members.
-  bool is_announced_to(std::size_t rank, std::size_t size) const noexcept {
-    return line_at(ranks_[rank].line).first_watcher < size;
-  }
-
-  /// Whether rank leads a line.
-  bool is_leader(std::size_t rank) const noexcept { return ranks_[rank].first_led != none; }
+  /// A watcher, and the first watcher of the same line.
+  struct told {
+    std::uint32_t rank, first_of_line;
+  };
+  /// The watchers of the lines of `rank`, line by line; none if it leads no line.
+  const std::vector<told>& told_by(std::size_t rank) const noexcept { return told_[rank]; }
 
   /// Calls f(line) for the lines that rank leads and a region of `size` members needs. Lines with more ranks behind
   /// them come first.
@@ -93,16 +92,6 @@ class rank_tree {
       const line at = line_at(i);
       if (at.first_watcher < size) f(at);
     }
-  }
-
-  /// The watchers of the lines of `rank`, in order: first_told(rank), then next_told(the one before), until members().
-  std::size_t first_told(std::size_t rank) const noexcept {
-    return first_watcher_of(ranks_[rank].first_led);
-  }
-  std::size_t next_told(std::size_t after) const noexcept {
-    const of_rank& own = ranks_[after];
-    const std::size_t place = own.place + std::size_t{1};
-    return place < end_of(own.line) ? watchers_[place] : first_watcher_of(lines_[own.line].next);
   }
 
   /// Calls f(line, count) for the lines at which a rank arrives in a phase of `size` members, as long as f returns
@@ -124,8 +113,7 @@ class rank_tree {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct of_rank {
-    std::uint32_t line;   ///< the line that it watches
-    std::uint32_t place;  ///< in watchers_
+    std::uint32_t line;  ///< the line that it watches
     std::uint32_t first_led, last_led;
   };
   struct of_line {
@@ -140,9 +128,6 @@ class rank_tree {
   std::size_t end_of(std::size_t of) const noexcept {
     return of + 1 < lines_.size() ? lines_[of + 1].begin : watchers_.size();
   }
-  std::size_t first_watcher_of(std::uint32_t of) const noexcept {
-    return of != none ? watchers_[lines_[of].begin] : members();
-  }
 
   /// Makes the lines among the ranks at positions [begin, end), which are a group of the level before `level`.
   void grow(const rank_groups& groups, std::size_t begin, std::size_t end, unsigned level);
@@ -152,6 +137,7 @@ class rank_tree {
   std::vector<of_rank> ranks_;
   std::vector<of_line> lines_;
   std::vector<std::uint32_t> watchers_;  ///< by line
+  std::vector<std::vector<told>> told_;  ///< by leader
   std::size_t width_;
   bool has_one_leader_;
 };

@@ -189,15 +189,14 @@ class flow_machine {
       board.gate().reset(turns.first << 1);
     }
     for (const owner<wide_part>& each : wide_parts_) {
-      each->phase = each->shared.set_size(each->shared.most());
+      const std::size_t all = each->shared.most();
+      if (all != each->shared.size()) each->shared.set_size(all);
+      each->phase = each->shared.begin();
     }
   }
   /// After the run. A stopped run leaves lanes at any step: then it resets them.
   void come_to_rest(bool was_stopped) {
-    for (const owner<wide_part>& each : wide_parts_) {
-      each->shared.come_to_rest(was_stopped);
-      each->shared.destroy_kept_values();
-    }
+    for (const owner<wide_part>& each : wide_parts_) each->shared.come_to_rest(was_stopped);
     if (gate != nullptr) {
       turns.last = board.gate().peek() >> 1;
       gate = nullptr;

@@ -347,10 +347,10 @@ class flow_walk {
       entered = stop_.region;
       state.enter(part.shared.most(), stop_.region, part.phase);
       state.set_rank_in_team(rank_);
-    } else if (!state.is_alone() && part.shared.progress.used()) {
+    } else if (!state.is_alone() && part.shared.has_left(group::steps)) {
       // The steps of publish() begin at 0 in each run of the node. All members look before rank 0 resets them.
       if (!state.sync()) return;
-      if (what.rank == 0) part.shared.progress.reset();
+      if (what.rank == 0) part.shared.reset_steps();
       if (!state.sync()) return;
     }
     member_access access(state);

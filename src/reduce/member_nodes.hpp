@@ -59,7 +59,7 @@ class member_nodes {
   bool put_leaves(schedule how);
   void* prepare(owner<kept_values>& keeps, std::size_t count) const {
     if (what_.type == nullptr) return nullptr;
-    at_.shared().note_kept_values();
+    at_.shared().note(group::values);
     return make_room(*what_.type, keeps, count);
   }
 

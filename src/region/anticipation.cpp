@@ -18,6 +18,7 @@ LOCKSTEP_INLINE void anticipating_wait::wait_long(waitable& what, wait_policy po
     return wait_engine::climb(what, policy, pace_.regions, deadline::never(), first, last, seen);
   };
   const std::uint64_t start = monotonic_nanoseconds();
+  if (pace_.take_had_no_cpu()) all_.shares_cpu(rank_, start);  // now, when there is time
   if (pace_.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;
   pace_.wait_begins(start);
   now_ = monotonic_nanoseconds();

@@ -20,7 +20,7 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/wait_policy.hpp>
-#include "../wait/member_pace.hpp"
+#include "../wait/cpu_separation.hpp"
 #include "../wait/wait_engine.hpp"
 
 namespace lockstep {
@@ -78,8 +78,9 @@ class missed_loops {
 //        it, and the fence of the mark (published_words.hpp).
 class anticipating_wait {
  public:
-  anticipating_wait(member_pace& pace, const missed_loops& missed, std::uint32_t& heard) noexcept
-      : pace_(pace), missed_(missed), heard_(heard) {}
+  anticipating_wait(cpu_separation& all, std::size_t rank, const missed_loops& missed,
+                    std::uint32_t& heard) noexcept
+      : all_(all), rank_(rank), pace_(all.pace_of(rank)), missed_(missed), heard_(heard) {}
 
   template <class Waitable>
   void wait(Waitable& what, wait_policy policy) {
@@ -102,6 +103,8 @@ class anticipating_wait {
   /// Whether it has missed loops.
   bool hears() noexcept;
 
+  cpu_separation& all_;
+  const std::size_t rank_;
   member_pace& pace_;
   const missed_loops& missed_;
   std::uint32_t& heard_;  ///< missed loops that were learned

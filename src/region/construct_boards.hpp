@@ -176,13 +176,7 @@ class loop_board final : public stoppable {
 // in every region and only grow.
 //
 //   STEP-1  What a member does before publish(s) happens before the return of every wait for s or less.
-//   STEP-2  used() is true from the first publish() of a region on. The caller of the regions reads it, and resets the
-//           board before the next region.
-//
-// Memory order (# marks the line; published_words.hpp has that of the steps)
-//   #  access      order    pairs  why it suffices
-//   1  used.load   relaxed  -      the end of the region orders it after 2
-//   2  used.store  relaxed  -      as 1
+//   STEP-2  The caller of the regions resets the board after each region in which a member has published a step.
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
 class progress_board final : public stoppable {
@@ -196,10 +190,7 @@ class progress_board final : public stoppable {
   progress_board& operator=(const progress_board&) = delete;
 
   /// The member has finished this step and all earlier ones.
-  void publish(std::size_t rank, std::size_t step) {
-    if (!used()) used_.store(1, memory_order_relaxed);  // 2
-    steps_[rank].publish(step);
-  }
+  void publish(std::size_t rank, std::size_t step) { steps_[rank].publish(step); }
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
@@ -212,13 +203,8 @@ class progress_board final : public stoppable {
   /// The member publishes no further step (GROUP-4). Waits for one see that, and miss it.
   void end(std::size_t rank) { publish(rank, has_ended | last_step(steps_[rank].peek())); }
 
-  bool used() const noexcept { return used_.load(memory_order_relaxed) != 0; }  // 1
-
   /// Resets the board, between regions.
-  void reset() noexcept {
-    steps_.reset(0, steps_.size());
-    used_.store(0, memory_order_relaxed);  // 2
-  }
+  void reset() noexcept { steps_.reset(0, steps_.size()); }
 
   void notify_all_sleepers() override { steps_.wake_all(); }
 
@@ -246,7 +232,6 @@ class progress_board final : public stoppable {
 
   stop_source& stop_;
   published_words<std::size_t> steps_;
-  wait_word used_{0};
 };
 
 }  // namespace detail

@@ -50,20 +50,6 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
       reinterpret_cast<unsigned char*>(&shared->barrier.value_of(1, 0)) - values_);
 }
 
-LOCKSTEP_INLINE void member_state::enter(std::size_t size, std::uint32_t region,
-                                         std::uint32_t phase_before) noexcept {
-  size_ = size;
-  region_ = region;
-  phase = phase_before;
-  has_left = false;
-  has_construct = false;
-  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
-  if (!diagnoses_misuse) return;
-  in_construct.kind = told[0].kind = told[1].kind = nullptr;
-  without_wait = criticals = 0;
-  thread_ = number_of_this_thread();
-}
-
 LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
   return shared.state(rank);
 }
@@ -115,11 +101,13 @@ LOCKSTEP_INLINE bool member_state::meet_at_first(void (*finish)(const void*), co
 }
 
 LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
-  shared.note_kept_values();
+  shared.note(group::values);
 }
 
 LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
-  if (!is_alone()) shared_->progress.publish(rank_, step);
+  if (is_alone()) return;
+  shared_->note(group::steps);
+  shared_->progress.publish(rank_, step);
 }
 
 LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
@@ -141,6 +129,7 @@ LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcep
 LOCKSTEP_INLINE std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
     has_construct = true;
+    if (rank_ == 0) shared_->note(group::constructs);
     construct = shared_->loops.first_construct();
   }
   return construct++;
@@ -156,11 +145,6 @@ LOCKSTEP_INLINE void member_state::forget_kept_values() noexcept {
   for (owner<kept_values>& each : kept) static_cast<void>(each.release());
   static_cast<void>(kept_result.release());
   static_cast<void>(kept_leaves.release());
-}
-
-LOCKSTEP_INLINE void group::destroy_those_kept() {
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-  kept_.store(0, memory_order_relaxed);  // 2
 }
 
 LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
@@ -224,6 +208,7 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   self.told_without_wait[self.next_phase() & 1u] = 0;
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
+  note(steps);
   progress.end(self.rank());
 }
 
@@ -234,13 +219,29 @@ LOCKSTEP_INLINE void group::reset_shares() noexcept {
   }
 }
 
-LOCKSTEP_INLINE void group::reset() {
-  state(0).phase = 0;
-  barrier.reset(0);
+LOCKSTEP_INLINE void group::set_size(std::size_t size) noexcept {
+  if (size == 1) return;
+  // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
+  barrier.reset(state(0).phase);
   reset_shares();
-  loops.reset();
-  progress.reset();
-  destroy_sub_groups();
+  size_ = size;
+}
+
+LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
+  if (was_stopped) {
+    state(0).phase = 0;
+    barrier.reset(0);
+    reset_shares();
+    loops.reset();
+    destroy_sub_groups();
+  } else if (has_left(constructs)) {
+    loops.set_first_construct(state(0).construct);
+  }
+  if (was_stopped || has_left(steps)) reset_steps();
+  if (has_left(values)) {
+    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+  }
+  left_.store(0, memory_order_relaxed);  // 5
 }
 
 LOCKSTEP_INLINE void group::add(sub_group& one) {

@@ -2,9 +2,9 @@
 // src/region/group.hpp -- what the members of a region or a sub-team share (layer: region)
 //
 // A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
-// boards do the waiting. The caller of the regions calls set_size() and come_to_rest(). For users: member.hpp.
+// boards do the waiting. The caller of the regions calls set_size(), begin() and come_to_rest(). For users: member.hpp.
 //
-//   GROUP-1  Between come_to_rest() and set_size() every board is at rest: phases equal, constructs empty, steps 0.
+//   GROUP-1  Between come_to_rest() and begin() every board is at rest: phases equal, constructs empty, steps 0.
 //            After a region that was stopped the boards are reset: no member is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
 //            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
@@ -18,9 +18,11 @@
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
-//   1  kept.load        relaxed  -      the end of the region orders it after 2
-//   2  kept.store       relaxed  -      as 1
+//   1  left.load        relaxed  -      the end of the region orders it after 2
+//   2  left.fetch_or    relaxed  -      as 1
 //   3  users.fetch_sub  acq_rel  3      the last to let go sees all that others did in the sub-team, then destroys it
+//   4  left.fetch_and   relaxed  -      while no member leaves anything behind
+//   5  left.store       relaxed  -      as 4
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_SRC_REGION_GROUP_HPP
@@ -78,23 +80,34 @@ class group {
     return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
   }
 
-  /// The caller of the region calls this before it, and gets the phase that its `size` members begin after.
-  std::uint32_t set_size(std::size_t size) noexcept {
-    const std::uint32_t phase = state(0).phase;
+  /// How many members meet.
+  std::size_t size() const noexcept { return size_; }
+  /// The caller of the regions calls this before a region of another size. A member that is alone meets nobody: that
+  /// changes nothing.
+  void set_size(std::size_t size) noexcept;
+  /// The same before each region. Returns the phase that its members begin after.
+  std::uint32_t begin() noexcept {
     if (diagnoses_misuse) tells_returns_ = !is_observed_by(observer::watches);
-    if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
-    // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
-    barrier.reset(phase);
-    reset_shares();
-    size_ = size;
-    return phase;
+    return state(0).phase;
   }
 
-  /// After a region, when every member has ended its part.
+  /// What members leave behind in a region, as bits of a word.
+  enum leavings : std::uint32_t { values = 1, steps = 2, constructs = 4 };
+  bool has_left(std::uint32_t what) const noexcept {
+    return (left_.load(memory_order_relaxed) & what) != 0;  // 1
+  }
+  void note(leavings what) noexcept {
+    if (!has_left(what)) left_.fetch_or(what, memory_order_relaxed);  // 2
+  }
+  /// After a region, when every member has ended its part: resets what they left behind, and destroys the values that
+  /// they keep. No thread reads those any more. Called by the caller of the region, marked as inside (turns.hpp).
   LOCKSTEP_ALWAYS_INLINE void come_to_rest(bool was_stopped) {
-    if (was_stopped) return reset();
-    if (state(0).has_construct) loops.set_first_construct(state(0).construct);
-    if (progress.used()) progress.reset();
+    if (was_stopped || has_left(values | steps | constructs)) put_to_rest(was_stopped);
+  }
+  /// While no member publishes a step, or waits for one.
+  void reset_steps() noexcept {
+    progress.reset();
+    left_.fetch_and(~std::uint32_t{steps}, memory_order_relaxed);  // 4
   }
 
   /// After a phase: checks that all members arrived in it from the same construct. If not, ends the program with a
@@ -120,17 +133,6 @@ class group {
 
   /// A member has returned: GROUP-4.
   void note_return(member_state& self) noexcept;
-  /// A member keeps a value in its member_state.
-  void note_kept_values() noexcept {
-    if (kept_.load(memory_order_relaxed) == 0) {  // 1
-      kept_.store(1, memory_order_relaxed);       // 2
-    }
-  }
-  /// Destroys the values that members keep. Requires: every member has ended its part, and no thread reads them. If
-  /// none was kept, this costs one load. Called by the caller of the region, marked as inside (turns.hpp).
-  void destroy_kept_values() {
-    if (LOCKSTEP_UNLIKELY(kept_.load(memory_order_relaxed) != 0)) destroy_those_kept();  // 1
-  }
   /// In a child process: leaves alone the values that another thread was about to make or destroy.
   void forget_kept_values() noexcept;
 
@@ -142,10 +144,8 @@ class group {
   [[noreturn]] static void report_constructs(std::size_t low, const construct_note& lows,
                                              std::size_t high, const construct_note& highs);
 
-  /// After a region that was stopped.
-  void reset();
+  void put_to_rest(bool was_stopped);
   void reset_shares() noexcept;
-  void destroy_those_kept();
   /// Requires: no other thread uses them.
   void destroy_sub_groups();
 
@@ -153,9 +153,9 @@ class group {
   short_lock subs_lock_;
   intrusive_list<sub_group> subs_;
   aligned_array<padded<member_state>> members_;
-  std::size_t size_ = 0;
+  std::size_t size_ = 1;
   bool tells_returns_ = !is_observed_by(observer::watches);  ///< GROUP-4: the same for all members
-  wait_word kept_{0};
+  wait_word left_{0};
 };
 
 /// What the members of a sub-team share; made by the member that is to have rank 0.
@@ -174,6 +174,20 @@ struct sub_group : list_node<sub_group> {
   group shared;
   wait_word users;
 };
+
+inline void member_state::enter(std::size_t size, std::uint32_t region,
+                                std::uint32_t phase_before) noexcept {
+  size_ = size;
+  region_ = region;
+  phase = phase_before;
+  has_left = false;
+  has_construct = false;
+  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
+  if (!diagnoses_misuse) return;
+  in_construct.kind = told[0].kind = told[1].kind = nullptr;
+  without_wait = criticals = 0;
+  thread_ = number_of_this_thread();
+}
 
 template <class Pass>
 LOCKSTEP_ALWAYS_INLINE bool meet_unseen(member_state& self, bool arrives, const Pass& pass) {

@@ -119,9 +119,9 @@ static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
 /// What a worker is to do: the region of its line, and in a loop the part of the share. Valid until the worker has
 /// reported, or finished the part.
 struct assignment {
-  announced_region* line = nullptr;
-  announcement announced{};
-  std::uint32_t part = 0;
+  announced_region* line;
+  announcement announced;
+  std::uint32_t part;
 
   bool is_loop() const noexcept { return announced.is_loop(); }
   region_head head() const noexcept { return line->head(announced); }
@@ -148,12 +148,13 @@ class region_board {
         unshared_(separation == nullptr ? tree_.members() : 0, false),
         separation_(separation == nullptr ? unshared_ : *separation),
         most_age_(most_age),
-        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()),
+        has_one_line_(tree_.lines() == 1) {
     reset(first_phase);
   }
 
   /// Whether this worker tells others of regions, and collects their reports.
-  bool is_leader(std::size_t rank) const noexcept { return tree_.is_leader(rank); }
+  bool is_leader(std::size_t rank) const noexcept { return !tree_.told_by(rank).empty(); }
 
   /// Member 0 announces a region to every worker that the region needs. Without `parts` it is a `run`, what(member&).
   /// With `parts` it is a loop, what(loop_share&), whose shares have so many parts. A loop needs no worker: `wakes`
@@ -167,7 +168,7 @@ class region_board {
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
     const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
     own.announced = now.word();
-    if (lines_.size() == 1) {
+    if (has_one_line_) {
       publish(0, head, what, now, wakes);
     } else {
       const region_head told = head;  // so that the head itself need not be in memory
@@ -188,8 +189,7 @@ class region_board {
     caller_[0].value.renewed = caller_[0].value.phase;
     const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
     const auto nothing = [](loop_share&) {};
-    job what;
-    what.assign<loop_share>(nothing);
+    job what = job::of<loop_share>(nothing);
     announce(head, what, 1);
     shares_.reset(0, current().phase());
     renew_below(0);
@@ -209,11 +209,8 @@ class region_board {
     const std::size_t line = tree_.watched_by(rank);
     private_state& own = own_[rank].value;
     member_pace& pace = separation_.pace_of(rank);
-    anticipating_wait anticipating(pace, missed_[0].value, own.heard);
+    anticipating_wait anticipating(separation_, rank, missed_[0].value, own.heard);
     while (true) {
-      if (LOCKSTEP_UNLIKELY(pace.take_had_no_cpu())) {
-        separation_.shares_cpu(rank, monotonic_nanoseconds());
-      }
       const announcement seen = own.seen;
       watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
                         whereabouts{&separation_, rank, 0}, asleep_[line].value, members() == 2);
@@ -224,7 +221,7 @@ class region_board {
       }
       if (is_closed()) return false;
       if (what.has_slept) own.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
-      read_line(line, out);
+      out = on_line(line);
       // By the time of the claim the loop may have ended, and a `run` begun.
       const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
       own.seen = out.announced;
@@ -239,7 +236,7 @@ class region_board {
   LOCKSTEP_NOINLINE bool claim(std::size_t rank, assignment& out) {
     while (true) {
       const std::uint64_t known = shares_.look(rank);
-      read_line(tree_.watched_by(rank), out);
+      out = on_line(tree_.watched_by(rank));
       if (!out.is_loop() || rank >= out.announced.size()) return false;
       if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
       const share_board::outcome how =
@@ -254,8 +251,7 @@ class region_board {
 
   /// A leader announces the region to those it leads, before its own first part. No effect for other members.
   void relay(std::size_t rank, const assignment& from, bool wakes) {
-    if (!is_leader(rank)) return;
-    publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+    if (is_leader(rank)) publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
   }
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
@@ -286,9 +282,9 @@ class region_board {
   template <class Function>
   void for_each_told(std::size_t rank, announcement of, const Function& f) const {
     if (rank == 0 && of.parts() > 1) f(rank);
-    for (std::size_t at = tree_.first_told(rank); at < members(); at = tree_.next_told(at)) {
+    for (const rank_tree::told& at : tree_.told_by(rank)) {
       // All watchers of an announced line hear of the region. Those that a loop does not need do not report.
-      if (of.is_loop() ? at < of.size() : tree_.is_announced_to(at, of.size())) f(at);
+      if ((of.is_loop() ? at.rank : at.first_of_line) < of.size()) f(std::size_t{at.rank});
     }
   }
   std::size_t members() const noexcept { return tree_.members(); }
@@ -304,11 +300,11 @@ class region_board {
   // Where a line takes 30 ns, a `run` of two takes 0.85 of the time with both calls; one alone gains hardly anything.
 
   /// For the caller of a `run`, once all have reported: it ends the region, and may begin the next one.
-  void expect_next() const noexcept {
-    if (lines_.size() == 1) fetch_for_writing(lines_.line_of(0));
+  void expect_next() noexcept {
+    if (has_one_line_) fetch_for_writing(&lines_.beside(0));
   }
   /// For a worker in a `run`, before its part.
-  void expect_report(std::size_t rank) const noexcept { fetch_for_writing(reports_.line_of(rank)); }
+  void expect_report(std::size_t rank) noexcept { fetch_for_writing(&reports_.beside(rank)); }
 
   /// A worker, or the thread that has completed its share, is done with the region.
   void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
@@ -406,9 +402,8 @@ class region_board {
     }
   };
 
-  void read_line(std::size_t line, assignment& out) noexcept {
-    out.line = &lines_.beside(line);
-    out.announced = announcement(lines_[line].value());
+  assignment on_line(std::size_t line) noexcept {
+    return {&lines_.beside(line), announcement(lines_[line].value()), 0};
   }
   /// The lines that are published by this member.
   LOCKSTEP_NOINLINE void publish_lines(std::size_t rank, const region_head& head, const job& what,
@@ -454,7 +449,7 @@ class region_board {
   cpu_separation& separation_;
   wait_word closed_{0};
   const std::uint64_t most_age_;
-  const bool anticipates_;
+  const bool anticipates_, has_one_line_;
   line_gap after_;
 };
 

@@ -8,10 +8,11 @@
 //           modulo 2^32), so that a late request cannot take back one for a later region.
 //   STOP-2  A thread that waits in a region announces itself as a sleeper, and then looks at the word. The list holds
 //           every mark on which a thread may sleep: a request changes the word, and then notifies all of them.
-//   STOP-3  keep_near(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
-//           meaning for requests that are late by less than 2^31 regions.
+//   STOP-3  keep_near(region) keeps the word within 2^30 of the region. It is called before each region whose number is a
+//           multiple of `stride`. So the differences of STOP-1 have a meaning for requests that are late by less than
+//           2^31 regions.
 //   STOP-4  If several exceptions are thrown, the caller gets the one with the lowest position: the member's rank, or
-//           in a loop the share and its part. Any thread of the region may note one; its report orders that.
+//           in a loop position_of() the share and its part. Any thread of the region may note one; its report orders that.
 //   STOP-5  In the source of a region that its caller runs alone, the word is that region's number from the beginning.
 //           A look that finds it asks the lone_region (turns.hpp) whether it was stopped. For other regions a look costs
 //           no more.
@@ -88,6 +89,7 @@ class stop_source {
     places_.remove(place);
   }
 
+  static constexpr std::uint32_t stride = std::uint32_t{1} << 28;  ///< STOP-3
   /// Before the first member of the region starts. Requires region != 0.
   void keep_near(std::uint32_t region) noexcept {
     std::uint32_t seen = word_.load(memory_order_relaxed);  // 1

@@ -159,10 +159,10 @@ class caller_queue {
   /// the thread gets no turn: it is inside a region of this team, or may not wait (TURN-4) and finds the team in use.
   LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner,
                                             const nesting::region* innermost) {
-    if (nesting::is_inside(owner, innermost)) return false;
-    if (!nesting::may_wait_for(age, innermost)) {
+    if (LOCKSTEP_UNLIKELY(!nesting::may_wait_for(age, innermost))) {
+      if (nesting::is_inside(owner, innermost)) return false;
       if (try_take_turn()) return true;
-      if (!LOCKSTEP_UNLIKELY(is_shut())) return false;
+      if (!is_shut()) return false;
     }
     take_turn();
     return true;
@@ -195,9 +195,10 @@ class caller_queue {
 
   const label& whose() const noexcept { return whose_; }
 
-  /// For tests: whether the caller's turn has no number, and whether a thread keeps the next turns (TURN-6).
-  bool is_kept() const noexcept { return !is_numbered_; }
+  /// TURN-6: whether a thread keeps the next turns.
   bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 16
+  /// For tests: whether the caller's turn has no number.
+  bool is_kept() const noexcept { return !is_numbered_; }
 
  private:
   struct is_turn_of {
@@ -230,7 +231,7 @@ class caller_queue {
     const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
     wait_history history = {};
     serving().wait(is_turn_of{number, *this}, never_stops(), history);
-    take_right_back();
+    if (has_keeper()) take_right_back();
     kept().wait(is_let_go(), never_stops(), history);
     is_numbered_ = true;
   }
@@ -241,7 +242,7 @@ class caller_queue {
                                           memory_order_relaxed)) {  // 3
       return false;
     }
-    take_right_back();
+    if (has_keeper()) take_right_back();
     if (!is_let_go()(kept().value())) {
       serving().publish(serving().peek() + 1);
       return false;
@@ -251,8 +252,7 @@ class caller_queue {
   }
   /// By the thread whose number is served: from now on no thread keeps turns. A turn that was kept may still go on.
   void take_right_back() {
-    if (keeper_.load(memory_order_relaxed) == 0) return;  // 16
-    keeper_.store(0, memory_order_relaxed);               // 17
+    keeper_.store(0, memory_order_relaxed);  // 17
     if (fence_heavy()) return;
     // Without a heavy fence: waits until the store of the keeper must have become visible.
     const std::uint64_t end = monotonic_nanoseconds() + 1000000;

@@ -68,7 +68,7 @@ LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, s
 
 LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,
                                                 const char* kind) {
-  check_lives();
+  if (diagnoses_misuse) check_lives();
   check_outside("start");
   caller_turn turn(door().callers());
   core_->make_ready();

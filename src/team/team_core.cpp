@@ -17,7 +17,7 @@ LOCKSTEP_ALWAYS_INLINE void team_core::perform_part(std::size_t rank, const regi
   self.enter(head.size, head.region, head.phase);
   if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
   member_access here(self);
-  call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+  call_guarded(stop_, head.region, error_, rank, f, here.self);
   if (diagnoses_misuse) group_.note_return(self);
   if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
 }
@@ -44,13 +44,16 @@ struct team_core::region_work {
 };
 
 // The life of a region. Before it has the turn, the thread reads nothing of the core: DOOR-2 of turns.hpp.
-LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, region_work& work) {
+LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_host& host, region_work& work) {
+  if (diagnoses_misuse) host.check_lives();
+  team_door& door = host.door();
+  team_core* const core = &host.core();
   const nesting::region*& innermost = nesting::innermost();
   if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
     return run_inline(core->alone(), work.what, work.is_run, work.ends);
   }
   const caller_turn turn(door.callers(), has_begun_t());
-  if ((work.is_run ? work.size : core->size_) > 1) core->make_ready();
+  if ((work.is_run ? work.size : core->size_) > 1 && core->lacks_threads()) core->make_ready();
   const region_head head = core->begin(work, innermost);
   core->announce(head, work);
   const nesting::inside here(core->region_, innermost);  // until the last code of the user has run
@@ -63,20 +66,21 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_door& door, team_core* core, re
 LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work,
                                                     const nesting::region* outer) {
   work.is_seen = observers() != 0;
-  const std::uint32_t phase = work.is_run ? group_.set_size(work.size) : 0;
   if (!work.is_run) {
     work.plan = &crew_.plan(*work.loop);
     work.size = work.plan->shares;
     const loop_ends& ends = *work.ends;
     if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
+  } else if (work.size != group_.size()) {
+    group_.set_size(work.size);
   }
   if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
   const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
   number_ = number;
-  stop_.keep_near(number);
+  if (LOCKSTEP_UNLIKELY(number % stop_source::stride == 0)) stop_.keep_near(number);
   running_.store(number, memory_order_relaxed);  // 1
   if (region_.outer != outer) region_.outer = outer;
-  return {number, work.size, phase};
+  return {number, work.size, work.is_run ? group_.begin() : 0};
 }
 
 /// Tells the workers, and observers.
@@ -118,7 +122,6 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
   if (work.is_given_up) error_.forget();
   if (work.is_run) {
     group_.come_to_rest(!goes_on);
-    group_.destroy_kept_values();
   } else if (goes_on && work.ends != nullptr && work.ends->finish != nullptr) {
     work.ends->finish(work.ends->data, *work.plan, board_);
   }
@@ -127,25 +130,23 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
 }
 
 LOCKSTEP_INLINE void team_host::check_lives() const {
-  if (!diagnoses_misuse || number_ != 0) return;
+  if (number_ != 0) return;
   end_program("lockstep::team at %p: used after its end; a team outlives its last call",
               static_cast<const void*>(this));
 }
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
-  check_lives();
   team_core::region_work work(part, kind, where, members, true);
-  return team_core::live(door(), core_, work);
+  return team_core::live(*this, work);
 }
 
 LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what,
                                                  const loop_ends& ends) {
-  check_lives();
   team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, false);
   work.loop = &of;
   work.ends = &ends;
-  const bool is_complete = team_core::live(door(), core_, work);
+  const bool is_complete = team_core::live(*this, work);
   return {is_complete, work.all_came};
 }
 

@@ -104,15 +104,13 @@ class team_core {
   /// What a worker does until close().
   void work(std::size_t rank);
   void close() { board_.close(); }
+  /// Whether the team's threads have to be started, or the user's are gone.
+  bool lacks_threads() const noexcept {
+    return owner_ == thread_owner::team ? last_ == nullptr : are_gone();
+  }
   /// Called before a region that needs threads: starts the team's. Throws if they cannot be started, or if the user's
   /// threads are gone.
-  void make_ready() {
-    if (owner_ == thread_owner::user) {
-      if (are_gone()) refuse();
-    } else if (LOCKSTEP_UNLIKELY(last_ == nullptr) && size_ > 1 && owner_ == thread_owner::team) {
-      start_threads();
-    }
-  }
+  void make_ready();
   /// Ends the team's threads, if they were started. Requires: no region runs.
   void stop_threads();
   /// What a thread of the user does until the team is closed.
@@ -134,7 +132,7 @@ class team_core {
 
   // A region from top to bottom, and its steps. Steps that are not inlined get parts of the work by value, so that the
   // work itself can stay in registers.
-  static bool live(team_door& door, team_core* core, region_work& work);
+  static bool live(team_host& host, region_work& work);
   region_head begin(region_work& work, const nesting::region* outer);
   void announce(const region_head& head, const region_work& work);
   void perform(const region_head& head, region_work& work);
@@ -154,7 +152,7 @@ class team_core {
   struct worker;
   void start_threads();
   [[noreturn]] void refuse() const;
-  /// Whether make_ready() fails from now on.
+  /// Whether the threads were the user's, and serve no more.
   bool are_gone() const noexcept {
     return owner_ == thread_owner::user && (is_child_ || board_.is_closed());
   }

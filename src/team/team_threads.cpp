@@ -75,6 +75,12 @@ LOCKSTEP_INLINE void team_core::start_threads() {
 #endif
 }
 
+LOCKSTEP_INLINE void team_core::make_ready() {
+  if (!lacks_threads()) return;
+  if (owner_ == thread_owner::user) refuse();
+  if (size_ > 1) start_threads();
+}
+
 LOCKSTEP_INLINE void team_core::stop_threads() {
   if (last_ != nullptr) close();
   while (last_ != nullptr) {

@@ -259,9 +259,8 @@ class published_words {
   published_word<Word> operator[](std::size_t i) const noexcept {
     return {lines_.data()[i].value.word, marks_.data()[i], policy_, payer_};
   }
+  /// On the line of the word.
   Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
-  /// For fetch_for_writing().
-  const void* line_of(std::size_t i) const noexcept { return &lines_[i]; }
 
   /// For observers: a bit for each of the first words, up to 64 of them, that satisfies the predicate.
   template <class Done>

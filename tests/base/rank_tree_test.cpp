@@ -52,10 +52,7 @@ std::size_t behind(const rank_tree& tree, const line& at) {
     const std::size_t rank = ranks.back();
     ranks.pop_back();
     ++count;
-    for (std::size_t told = tree.first_told(rank); told < tree.members();
-         told = tree.next_told(told)) {
-      ranks.push_back(told);
-    }
+    for (const rank_tree::told& told : tree.told_by(rank)) ranks.push_back(told.rank);
   }
   return count;
 }
@@ -117,9 +114,7 @@ void check_lines(const rank_tree& tree) {
         << rank << " does not watch " << text_of(at);
     ASSERT_TRUE(std::is_sorted(all.begin(), all.end())) << "LINES-2";
     ASSERT_EQ(all.front(), at.first_watcher);
-    ASSERT_EQ(tree.is_announced_to(rank, at.first_watcher + 1), true);
-    ASSERT_EQ(tree.is_announced_to(rank, at.first_watcher), false);
-    ASSERT_TRUE(tree.is_leader(at.leader));
+    ASSERT_FALSE(tree.told_by(at.leader).empty());
   }
   for (std::size_t index = 0; index < tree.lines(); ++index) {
     const std::size_t count = watchers_of(tree, tree.line_at(index)).size();
@@ -128,8 +123,11 @@ void check_lines(const rank_tree& tree) {
     ASSERT_LE(count, tree.width() - 1);
   }
   for (std::size_t rank = 0; rank < tree.members(); ++rank) {
-    const bool tells = tree.first_told(rank) < tree.members();
-    ASSERT_EQ(tree.is_leader(rank), tells);
+    for (const rank_tree::told& told : tree.told_by(rank)) {
+      const line at = tree.line_at(tree.watched_by(told.rank));
+      ASSERT_EQ(at.leader, rank);
+      ASSERT_EQ(at.first_watcher, told.first_of_line);
+    }
   }
   if (tree.members() > 1) {
     ASSERT_EQ(tree.line_at(tree.watched_by(0)).first_watcher, 1u) << "that rank 0 looks at";
@@ -289,7 +287,9 @@ TEST(rank_tree, directly_rank_0_leads_all_lines_and_tells_all) {
       const rank_tree tree(members, width, rank_groups(), rank_tree::way::direct);
       check_lines(tree);
       for (std::size_t size = 1; size <= members; ++size) check_region(tree, size);
-      for (std::size_t rank = 1; rank < members; ++rank) ASSERT_FALSE(tree.is_leader(rank));
+      for (std::size_t rank = 1; rank < members; ++rank) {
+        ASSERT_TRUE(tree.told_by(rank).empty());
+      }
       ASSERT_EQ(tree.lines(), rank_tree(members, width).lines());
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }

@@ -49,7 +49,8 @@ class bare_region {
   bool run_region(std::size_t size, Function& f, std::function<void()> outside) {
     const std::uint32_t region = ++number_;
     stop_.keep_near(region);
-    const std::uint32_t phase = shared_.set_size(size);
+    if (size != shared_.size()) shared_.set_size(size);
+    const std::uint32_t phase = shared_.begin();
     std::vector<std::function<void()>> bodies;
     if (outside) bodies.push_back(std::move(outside));
     for (std::size_t rank = 0; rank < size; ++rank) {
@@ -67,7 +68,6 @@ class bare_region {
     threads(bodies);
     const bool was_stopped = stop_.requested(region);
     shared_.come_to_rest(was_stopped);
-    shared_.destroy_kept_values();
     return !was_stopped;
   }
 

@@ -130,15 +130,14 @@ class crew {
   }
   void lead_run(const region_head& head) {
     const auto all = [this](member& me) { find(me.rank(), 0); };
-    board_.announce(head, job_of(all));
+    board_.announce(head, job::of<member>(all));
     found_[0][0] = head.region;
     for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
     board_.collect(0, board_.current());
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    job work;
-    work.assign<loop_share>(part);
+    job work = job::of<loop_share>(part);
     loops_.begin(of.size, of.parts);
     if (of.wakes == waking::after_a_probe) {
       loops_.run_unannounced(head.region, work, 0, 0, 1);
@@ -362,8 +361,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
       const auto part = [&](loop_share& me) {
         if (me.rank() == 1) ++found;  // the caller's share touches nothing
       };
-      job work;
-      work.assign<loop_share>(part);
+      job work = job::of<loop_share>(part);
       threads({[&] {
                  loops.begin(2, 1);
                  board.announce(region_head{1, 2, 0}, work, 1);

@@ -15,6 +15,7 @@ namespace {
 using lockstep::deadline;
 using lockstep::wait_policy;
 using lockstep::detail::anticipating_wait;
+using lockstep::detail::cpu_separation;
 using lockstep::detail::member_pace;
 using lockstep::detail::missed_loops;
 using lockstep::test::call;
@@ -51,10 +52,11 @@ class anticipating_wait_test : public testing::Test {
     return what;
   }
   std::uint64_t begin_ = 0, end_ = 0;
-  member_pace pace_;
+  cpu_separation all_{1, false};
+  member_pace& pace_ = all_.pace_of(0);
   missed_loops noted_;
   std::uint32_t heard_ = 0;
-  anticipating_wait wait_{pace_, noted_, heard_};
+  anticipating_wait wait_{all_, 0, noted_, heard_};
 };
 
 TEST_F(anticipating_wait_test, before_it_knows_gaps_it_sleeps_until_it_is_woken) {

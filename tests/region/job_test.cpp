@@ -3,6 +3,7 @@
 #include <lockstep/detail/region/job.hpp>
 #include <lockstep/member.hpp>
 #include "loop/loop_crew.hpp"
+#include "region/group.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,8 +46,7 @@ struct lone_share {
 /// Calls a copy of the job made after the closure's own storage has been overwritten.
 template <class Function>
 void call_copy(Function& f, std::size_t rank) {
-  job original;
-  original.assign<member>(f);
+  job original = job::of<member>(f);
   job copy = original;
   lone_member who(rank);
   copy(who.self);
@@ -57,7 +57,7 @@ TEST(job, a_small_closure_travels_by_value) {
   job travelling;
   {
     auto small = [&seen, add = std::size_t{100}](member& self) { seen = self.rank() + add; };
-    travelling.assign<member>(small);
+    travelling = job::of<member>(small);
     auto* const bytes = reinterpret_cast<unsigned char*>(&small);
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
@@ -121,8 +121,7 @@ TEST(job, a_loop_travels_as_a_region_does) {
   job copy;
   {
     auto small = [&seen](loop_share& me) { seen = me.block_of({0, 64}).first; };
-    job original;
-    original.assign<loop_share>(small);
+    job original = job::of<loop_share>(small);
     copy = original;
     auto* const bytes = reinterpret_cast<unsigned char*>(&small);
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
@@ -137,8 +136,7 @@ TEST(job, a_loop_that_does_not_travel_is_called_in_place) {
     int calls = 0;
     void operator()(loop_share&) { ++calls; }
   } counting;
-  job original;
-  original.assign<loop_share>(counting);
+  job original = job::of<loop_share>(counting);
   job copy = original;
   lone_share who(0);
   copy(who.self);

@@ -156,7 +156,7 @@ class crew {
   template <class Function>
   void run(std::size_t size, Function& f) {
     const region_head head = next_head(size);
-    if (size > 1) board.announce(head, lockstep::detail::job_of(f));
+    if (size > 1) board.announce(head, lockstep::detail::job::of<member>(f));
     call(0, f);
     if (size > 1) board.collect(0, board.current());
   }
@@ -164,8 +164,7 @@ class crew {
   template <class Function>
   void loop(std::size_t size, Function& f, std::uint32_t parts, bool wakes) {
     const region_head head = next_head(size);
-    job work;
-    work.assign<loop_share>(f);
+    job work = job::of<loop_share>(f);
     loops_.begin(head.size, parts);
     if (size > 1) board.announce(head, work, parts, wakes);
     loops_.lead(head.region, work);

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "region/group.hpp"
 #include "support/asleep.hpp"
 #include "support/effort.hpp"
 #include "support/policies.hpp"

@@ -13,9 +13,8 @@ namespace lockstep::test {
 inline std::vector<std::size_t> watchers_of(const detail::rank_tree& tree,
                                             const detail::rank_tree::line& line) {
   std::vector<std::size_t> ranks;
-  for (std::size_t rank = tree.first_told(line.leader); rank < tree.members();
-       rank = tree.next_told(rank)) {
-    if (tree.watched_by(rank) == line.index) ranks.push_back(rank);
+  for (const detail::rank_tree::told& at : tree.told_by(line.leader)) {
+    if (tree.watched_by(at.rank) == line.index) ranks.push_back(at.rank);
   }
   return ranks;
 }

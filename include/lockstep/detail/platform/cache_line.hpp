@@ -3,7 +3,6 @@
 //
 // padded<Type>        a Type that shares its cache line with nothing else
 // aligned_array<Type> a fixed number of Type on the heap, each at its own alignment
-// fetch_for_writing   fetches a line before it is written
 //
 // C++11 `new` ignores alignments above that of max_align_t, so aligned_array aligns its elements itself.
 //
@@ -32,18 +31,6 @@ LOCKSTEP_CONSTANT std::size_t cache_line_size = 256;
 #else
 LOCKSTEP_CONSTANT std::size_t cache_line_size = 64;
 #endif
-
-/// A hint: the calling thread is about to write to this line, which others read. On x86 the builtin fetches for reading
-/// unless the compiler knows the processor, so PREFETCHW is written out. Processors without it ignore it.
-inline void fetch_for_writing(const void* line) noexcept {
-#if defined(__GNUC__) && defined(__x86_64__)
-  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const unsigned char*>(line)));
-#elif defined(__GNUC__)
-  __builtin_prefetch(line, 1);
-#else
-  static_cast<void>(line);
-#endif
-}
 
 /// A gap as long as a cache line. The user may place an object beside other hot data, so the fields that other threads
 /// read lie between two gaps. A team on the stack of the thread that runs it took 2.8 to 3.4 t1 a region without gaps,

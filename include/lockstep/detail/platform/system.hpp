@@ -71,6 +71,18 @@ bool is_native_machine_full() noexcept;
 /// Asks the system each time: about 100 us.
 unsigned count_usable_cpus();
 
+/// A hint: the calling thread is about to write to this line, which others read. On x86 the builtin fetches for reading
+/// unless the compiler knows the processor, so PREFETCHW is written out. Processors without it ignore it.
+inline void fetch_for_writing(const void* line) noexcept {
+#if defined(__GNUC__) && defined(__x86_64__)
+  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const unsigned char*>(line)));
+#elif defined(__GNUC__)
+  __builtin_prefetch(line, 1);
+#else
+  static_cast<void>(line);
+#endif
+}
+
 struct nested_region;  ///< src/platform/process.hpp
 
 }  // namespace detail
@@ -134,7 +146,7 @@ inline int current_cpu() noexcept { return native_current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
 inline bool is_machine_full() noexcept { return is_native_machine_full(); }
 
-inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
+inline std::uint64_t number_of_this_thread() noexcept { return this_thread_slot().number; }
 
 /// The region that the calling thread is in, the same in all modules; null at first.
 inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }

@@ -34,14 +34,11 @@ struct region_call {
                                         ? is_callable<const Function&, Argument&>::value
                                         : is_callable<const Function&>::value;
 
-  template <class Callable>
-  static void call(Callable& f, Argument& with, std::true_type) {
-    f(with);
-  }
-  template <class Callable>
-  static void call(Callable& f, Argument&, std::false_type) {
-    f();
-  }
+  static void call(Function& f, Argument& with) { call(f, with, takes_one()); }
+
+ private:
+  static void call(Function& f, Argument& with, std::true_type) { f(with); }
+  static void call(Function& f, Argument&, std::false_type) { f(); }
 };
 
 class job {
@@ -51,23 +48,26 @@ class job {
   template <class Argument>
   using caller = void (*)(const job&, Argument&);
 
-  /// Argument: member or loop_share.
+  /// Of a function that is called with an Argument: member or loop_share. Copies it, or keeps its address.
   template <class Argument, class Function>
-  void assign(Function& f) noexcept {
+  static job of(Function& f) noexcept {
     static_assert(region_call<Function, Argument>::fits,
                   "lockstep: the function of a region can be called neither as f(me), with a "
                   "lockstep::member& (by reference, it is not copied), nor as f()");
-    assign<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
+    job made;
+    made.carry<Argument>(
+        form_of(f, std::integral_constant<bool, travels_as<Function, Argument>()>()));
+    return made;
   }
   /// For code that is compiled once: call(closure, argument), with a copy of the closure. Requires: a copy of the
   /// closure cannot be told from the original.
   template <class Argument, class Closure>
   void carry(const Closure& closure) noexcept {
     static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
-    using way = region_call<const Closure, Argument>;
     ::new (static_cast<void*>(closure_)) Closure(closure);
     set<Argument>([](const job& self, Argument& with) {
-      way::call(*reinterpret_cast<const Closure*>(self.closure_), with, typename way::takes_one());
+      region_call<const Closure, Argument>::call(*reinterpret_cast<const Closure*>(self.closure_),
+                                                 with);
     });
   }
   /// The same: call(job, argument), with a copy of so many bytes at carried(), whole words.
@@ -96,18 +96,21 @@ class job {
   }
 
  private:
-  template <class Argument, class Function>
-  void assign(const Function& f, std::true_type /*travels*/) noexcept {
-    carry<Argument, Function>(f);
+  template <class Function>
+  struct by_address {
+    Function* f;
+    template <class Argument>
+    void operator()(Argument& with) const {
+      region_call<Function, Argument>::call(*f, with);
+    }
+  };
+  template <class Function>
+  static const Function& form_of(const Function& f, std::true_type /*travels*/) noexcept {
+    return f;
   }
-  template <class Argument, class Function>
-  void assign(Function& f, std::false_type /*stays*/) noexcept {
-    using pointer = Function*;
-    using way = region_call<Function, Argument>;
-    ::new (static_cast<void*>(closure_)) pointer(&f);
-    set<Argument>([](const job& self, Argument& with) {
-      way::call(**reinterpret_cast<const pointer*>(self.closure_), with, typename way::takes_one());
-    });
+  template <class Function>
+  static by_address<Function> form_of(Function& f, std::false_type /*stays*/) noexcept {
+    return {&f};
   }
   template <class Argument>
   void set(caller<Argument> how) noexcept {
@@ -117,14 +120,6 @@ class job {
   void (*call_)() = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
 };
-
-/// The function of a region in the form that its members call. `f` lives until the region is over.
-template <class Function>
-job job_of(Function& f) noexcept {
-  job made;
-  made.assign<member>(f);
-  return made;
-}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -75,7 +75,8 @@ class team_host {
   struct unstarted {};
   team_host(const team_options& options, const resolved_team& made, thread_owner owner, unstarted);
 
-  /// In builds that diagnose misuse: ends the program if the team has ended; its number is 0 then.
+  friend class team_core;
+  /// Where misuse is diagnosed: ends the program if the team has ended; its number is 0 then.
   void check_lives() const;
 
   const std::size_t size_;
