@@ -58,10 +58,16 @@ inline std::uint32_t next_age() noexcept {
 /// The region the calling thread is in, if any.
 inline const region*& innermost() noexcept { return innermost_region(); }
 
-/// Whether a thread whose innermost region is `at` is in a region of this owner.
-inline bool is_inside(const void* owner, const region* at = innermost()) noexcept {
-  while (at != nullptr && at->owner != owner) at = at->outer;
-  return at != nullptr;
+/// The innermost of the calling thread's regions for which is(region), or null.
+template <class Is>
+const region* find(const Is& is, const region* at = innermost()) noexcept {
+  while (at != nullptr && !is(*at)) at = at->outer;
+  return at;
+}
+
+/// Whether the calling thread is in a region of this owner.
+inline bool is_inside(const void* owner) noexcept {
+  return find([=](const region& at) { return at.owner == owner; }) != nullptr;
 }
 
 /// The number of a region. 0 for the mark of a hook, which is in no region.
@@ -70,24 +76,21 @@ inline std::uint32_t number_of(const region& of) noexcept {
 }
 /// Whether the calling thread is in region `number` of the team with these boards.
 inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
-  const region* at = innermost();
-  while (at != nullptr && at->boards != boards) at = at->outer;
+  const region* const at = find([=](const region& one) { return one.boards == boards; });
   return at != nullptr && number_of(*at) == number;
 }
 
 /// Whether the calling thread is in exactly this region. A guest is not: it has a copy.
 inline bool contains(const region& what) noexcept {
-  const region* at = innermost();
-  while (at != nullptr && at != &what) at = at->outer;
-  return at != nullptr;
+  return find([&](const region& at) { return &at == &what; }) != nullptr;
 }
 
 /// Whether the calling thread may wait for its turn with a team of this age: TURN-4.
-inline bool may_wait_for(std::uint32_t age, const region* at = innermost()) noexcept {
-  for (; at != nullptr; at = at->outer) {
-    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
-  }
-  return true;
+inline bool may_wait_for(std::uint32_t age, const region* from = innermost()) noexcept {
+  const auto is_as_young = [=](const region& at) {
+    return static_cast<std::int32_t>(age - at.age) <= 0;
+  };
+  return find(is_as_young, from) == nullptr;
 }
 
 /// The calling thread is in a region while this object lives.
@@ -159,8 +162,8 @@ class caller_queue {
   /// the thread gets no turn: it is inside a region of this team, or may not wait (TURN-4) and finds the team in use.
   LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner,
                                             const nesting::region* innermost) {
-    if (LOCKSTEP_UNLIKELY(!nesting::may_wait_for(age, innermost))) {
-      if (nesting::is_inside(owner, innermost)) return false;
+    if (LOCKSTEP_UNLIKELY(innermost != nullptr) && !nesting::may_wait_for(age, innermost)) {
+      if (nesting::is_inside(owner)) return false;
       if (try_take_turn()) return true;
       if (!is_shut()) return false;
     }
@@ -451,10 +454,10 @@ class lone_region final : public stopped_alone {
   /// The same, but not where only the region around it is stopped.
   bool has_own_stop() const noexcept override {
     if (is_ended()) return true;
-    for (const nesting::region* at = where_.outer; at != nullptr; at = at->outer) {
-      if (at->owner == where_.owner && at->runs != nullptr) return false;
-    }
-    return is_stopped();
+    const auto is_of_team = [this](const nesting::region& at) {
+      return at.owner == where_.owner && at.runs != nullptr;
+    };
+    return nesting::find(is_of_team, where_.outer) == nullptr && is_stopped();
   }
   /// Whether it was ended by itself, or by a request inside it to the team.
   bool is_ended() const noexcept {

@@ -274,7 +274,8 @@ LOCKSTEP_INLINE void team_core::work(std::size_t rank) {
 }
 
 LOCKSTEP_INLINE void team_core::forget_others() noexcept {
-  last_ = nullptr;
+  workers_ = nullptr;
+  started_threads_ = 0;
   is_child_ = true;
   if (are_gone()) door_.close_to_lone_loops();
   lone_region::request_stop(this);

@@ -106,7 +106,7 @@ class team_core {
   void close() { board_.close(); }
   /// Whether the team's threads have to be started, or the user's are gone.
   bool lacks_threads() const noexcept {
-    return owner_ == thread_owner::team ? last_ == nullptr : are_gone();
+    return owner_ == thread_owner::team ? workers_ == nullptr : are_gone();
   }
   /// Called before a region that needs threads: starts the team's. Throws if they cannot be started, or if the user's
   /// threads are gone.
@@ -185,7 +185,8 @@ class team_core {
   const thread_owner owner_;
   bool is_child_ = false;  ///< of a process in which the threads live
   // Of the team's own.
-  worker* last_ = nullptr;  ///< that was started
+  worker* workers_ = nullptr;
+  std::size_t started_threads_ = 0;
   const std::vector<unsigned> cpu_of_rank_;
   const team_options::hook on_start_, on_exit_;
   // Of the user's.

@@ -23,9 +23,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 struct team_core::worker {
-  team_core& all;
+  team_core* all;
   std::size_t rank;
-  worker* before;
   plain_thread thread;
 };
 
@@ -41,33 +40,24 @@ LOCKSTEP_INLINE team_core::~team_core() {
 }
 
 LOCKSTEP_INLINE void team_core::start_threads() {
-  /// Ends the threads that were started, if not all could be.
-  struct all_or_none {
-    team_core& of;
-    bool are_all;
-    ~all_or_none() {
-      if (!are_all) of.stop_threads();
-    }
-  };
   board_.reset();
-  std::size_t rank = 1;
+  workers_ = new worker[size_];  // by rank; that of the caller is not used
   int error = 0;
-  {
-    all_or_none started = {*this, false};
-    for (; rank < size_; ++rank) {
-      owner<worker> next(new worker{*this, rank, last_, plain_thread()});
-      error = next->thread.start(run_worker, next.get());
-      if (error != 0) break;
-      last_ = next.release();
-    }
-    started.are_all = error == 0;
+  std::size_t rank = 1;
+  for (; error == 0 && rank < size_; ++rank) {
+    worker& next = workers_[rank];
+    next.all = this;
+    next.rank = rank;
+    error = next.thread.start(run_worker, &next);
+    if (error == 0) started_threads_ = rank;
   }
   if (error == 0) return;
+  stop_threads();
   char message[160];
   std::snprintf(message, sizeof message,
                 "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
                 "or raise the limit on threads",
-                rank, size_ - 1);
+                rank - 1, size_ - 1);
 #if LOCKSTEP_HAS_EXCEPTIONS
   throw std::system_error(error, std::generic_category(), message);
 #else
@@ -82,13 +72,10 @@ LOCKSTEP_INLINE void team_core::make_ready() {
 }
 
 LOCKSTEP_INLINE void team_core::stop_threads() {
-  if (last_ != nullptr) close();
-  while (last_ != nullptr) {
-    worker* const before = last_->before;
-    last_->thread.join();
-    delete last_;
-    last_ = before;
-  }
+  if (workers_ != nullptr) close();
+  for (; started_threads_ > 0; --started_threads_) workers_[started_threads_].thread.join();
+  delete[] workers_;
+  workers_ = nullptr;
 }
 
 LOCKSTEP_INLINE void team_core::serve(std::size_t rank) {
@@ -120,7 +107,7 @@ LOCKSTEP_INLINE void team_core::name_thread(std::size_t rank) const {
 }
 
 LOCKSTEP_INLINE void* team_core::run_worker(void* self) {
-  team_core& all = static_cast<const worker*>(self)->all;
+  team_core& all = *static_cast<const worker*>(self)->all;
   const std::size_t rank = static_cast<const worker*>(self)->rank;
   all.name_thread(rank);
   if (!all.cpu_of_rank_.empty()) pin_this_thread(all.cpu_of_rank_[rank]);
