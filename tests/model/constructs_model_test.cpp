@@ -95,6 +95,50 @@ TEST_P(team_barrier_model, with_a_tree_of_three_the_last_combines_for_all_MEET_2
   });
 }
 
+struct callable_arrival : usual_arrival {
+  static constexpr bool may_be_called = true;
+
+  wait_word& call;
+
+  explicit callable_arrival(wait_word& word) : call(word) {}
+  bool is_called() const noexcept { return call.load(memory_order_acquire) != 0; }
+  void help() noexcept { call.store(0, memory_order_relaxed); }
+};
+
+void call_who_waits(team_barrier& all) {
+  wait_word call{0};
+  int data = 0;
+  threads({[&] {
+             member_state self = place_of(0, 2);
+             callable_arrival arrival(call);
+             check(all.arrive_and_wait(self, arrival), "nobody stopped it");
+             check(data == 7, "the other has arrived");
+           },
+           [&] {
+             member_state self = place_of(1, 2);
+             call.store(1, memory_order_release);
+             all.notify_all_sleepers();
+             data = 7;
+             check(all.arrive_and_wait(self), "nobody stopped it");
+           }});
+}
+
+TEST_P(team_barrier_model, who_is_called_away_waits_on_MEET_6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    stop_source stop;
+    team_barrier all(2, policy(), stop);
+    call_who_waits(all);
+  });
+}
+
+TEST_P(team_barrier_model, with_a_tree_who_is_called_away_waits_on_MEET_6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    stop_source stop;
+    team_barrier all(2, policy(), stop, 1);
+    call_who_waits(all);
+  });
+}
+
 TEST_P(team_barrier_model, sizes_of_regions_change_between_flags_and_tree_RANKED_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;

@@ -350,6 +350,25 @@ TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_befo
   });
 }
 
+TEST_P(region_board_model, who_wakes_up_to_a_loop_and_finds_the_end_sees_what_came_before_it) {
+  explore_with({{2, 0, 0}, {0, 1, 0}}, [] {
+    region_board board(rank_tree(2), policy());
+    int data = 0;
+    const auto nothing = [](loop_share&) {};
+    const job loop = job::of<loop_share>(nothing);
+    threads({[&] {
+               board.announce(region_head{1, 2, 0}, loop, 1);
+               data = 7;
+               board.close();
+             },
+             [&] {
+               assignment what;
+               while (board.next(1, what)) continue;
+               check(data == 7, "sees what came before close");
+             }});
+  });
+}
+
 TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
   explore_with({{1, 1, 0}}, [] {
     region_board board(rank_tree(2), policy());

@@ -376,6 +376,24 @@ TEST_P(team_in_short_model, a_loop_without_a_turn_sees_what_came_before_its_stop
   });
 }
 
+TEST_P(team_in_short_model, a_lone_region_that_a_guest_stops_sees_what_came_before_ALONE_3) {
+  explore_with(small(), [] {
+    int data = 0, owner = 0;
+    stop_source unused;
+    team_door door(policy(), "a team", "");
+    const lone_team of = {&owner, unused, door};
+    const lone_region here(of, nullptr, door.look_alone());
+    threads({[&] {
+               const nesting::region copy = here.where();
+               const nesting::inside guest(copy);
+               data = 1;
+               check(lone_region::request_stop(&owner), "it is in that region");
+             },
+             [&] { check(!here.is_stopped() || data == 1, "it is there"); }});
+    check(here.is_stopped(), "stopped");
+  });
+}
+
 TEST_P(team_in_short_model,
        a_body_is_left_where_a_thread_has_a_turn_and_none_begins_after_that_TURN_5) {
   explore_with(small(), [] {
