@@ -29,39 +29,28 @@ LOCKSTEP_INLINE type_name type_name_in(const char* function, const char* informa
 
 namespace critical_name {
 
-LOCKSTEP_INLINE entry* find_among(void* first, const type_name& name) noexcept {
-  entry* at = static_cast<entry*>(first);
-  while (at != nullptr &&
-         (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0)) {
-    at = const_cast<entry*>(at->next);
-  }
-  return at;
-}
-
-LOCKSTEP_INLINE entry* make(const type_name& name) {
-  entry* const made = ::new (::operator new(sizeof(entry) + name.length)) entry();
-  made->length = name.length;
-  std::memcpy(made->text, name.text, name.length);
-  return made;
-}
-
 LOCKSTEP_INLINE mutex& find_or_add(const type_name& name) {
   detail::atomic<void*>& list = detail::process().critical_names;
   void* first = list.load(detail::memory_order_acquire);  // 3
-  entry* found = find_among(first, name);
-  if (found != nullptr) return found->lock;
-  entry* const made = make(name);
-  do {
-    found = find_among(first, name);
-    if (found != nullptr) {
-      made->~entry();
+  entry* made = nullptr;
+  while (true) {
+    for (entry* at = static_cast<entry*>(first); at != nullptr; at = at->next) {
+      if (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0) continue;
+      if (made != nullptr) made->~entry();
       ::operator delete(made);
-      return found->lock;
+      return at->lock;
+    }
+    if (made == nullptr) {
+      made = ::new (::operator new(sizeof(entry) + name.length)) entry();
+      made->length = name.length;
+      std::memcpy(made->text, name.text, name.length);
     }
     made->next = static_cast<entry*>(first);
-  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 4
-                                       detail::memory_order_acquire));  // 3
-  return made->lock;
+    if (list.compare_exchange_weak(first, made, detail::memory_order_release,  // 4
+                                   detail::memory_order_acquire)) {            // 3
+      return made->lock;
+    }
+  }
 }
 
 }  // namespace critical_name

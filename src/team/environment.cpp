@@ -223,7 +223,11 @@ LOCKSTEP_INLINE const environment& environment::of_process() {
     if (!result.ledger_file.empty()) {
       result.ledger_file = absolute_path(result.ledger_file.c_str());
     }
-    result.complain();
+    std::string complaints;
+    result.describe(complaints, "lockstep: ", true);
+    if (!complaints.empty() && is_first_to_print(message::environment)) {
+      std::fputs(complaints.c_str(), stderr);
+    }
     return result;
   });
 }
@@ -234,13 +238,6 @@ LOCKSTEP_INLINE const environment& environment::of_process_with_observers() {
     start_trace_of_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
   }
   return here;
-}
-
-LOCKSTEP_INLINE void environment::complain() const {
-  std::string lines;
-  describe(lines, "lockstep: ", true);
-  if (lines.empty() || !is_first_to_print(message::environment)) return;
-  std::fputs(lines.c_str(), stderr);
 }
 
 }  // namespace detail

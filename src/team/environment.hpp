@@ -110,7 +110,6 @@ struct environment {
  private:
   using lookup = const char*(const void* with, const char* name);
   environment(lookup* look_up, const void* with, bool obeyed);
-  void complain() const;
 };
 
 }  // namespace detail

@@ -33,7 +33,7 @@ namespace critical_name {
 /// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
 struct entry {
   mutex lock;
-  const entry* next;
+  entry* next;
   std::size_t length;
   char text[1];  // and what was allocated behind it
 };
