@@ -355,9 +355,9 @@ TEST_P(region_board_model, who_wakes_up_to_a_loop_and_finds_the_end_sees_what_ca
     region_board board(rank_tree(2), policy());
     int data = 0;
     const auto nothing = [](loop_share&) {};
-    const job loop = job::of<loop_share>(nothing);
+    const job work = job::of<loop_share>(nothing);
     threads({[&] {
-               board.announce(region_head{1, 2, 0}, loop, 1);
+               board.announce(region_head{1, 2, 0}, work, 1);
                data = 7;
                board.close();
              },
