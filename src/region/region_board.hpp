@@ -256,10 +256,15 @@ class region_board {
   LOCKSTEP_NOINLINE void collect(std::size_t rank, announcement of) {
     // In place of a leader that waits elsewhere, another thread may collect here, on a CPU of its own.
     cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
+    member_pace& pace = separation_.pace_of(rank);
+    round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.round : nullptr;
+    if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
-                             never_stops(), separation_.pace_of(rank).reports, deadline::never(),
-                             whereabouts{known, 0, watcher});
+      if (has_reported(watcher, of)) return;
+      awaited_report what(reports_[watcher],
+                          is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
+                          whereabouts{known, 0, watcher}, round);
+      wait_engine::wait_slowly(what, reports_.policy(), pace.reports);
     });
   }
   /// The same, but looks at most `polls` times. Returns whether all reports have come.
@@ -369,6 +374,15 @@ class region_board {
       to.kind = wait_kind::end_of_part;
       to.awaited = rank;
     }
+  };
+
+  struct awaited_report final : awaited_word<std::uint32_t, is_phase, never_stops> {
+    awaited_report(const published_word<std::uint32_t>& report, is_phase done, whereabouts where,
+                   round_pace* of_caller) noexcept
+        : awaited_word(report, done, never_stops(), where), known(of_caller) {}
+
+    round_pace* const known;
+    round_pace* round() noexcept override { return known; }
   };
 
   /// What a worker waits for: a new word on its line, or the end of the team.

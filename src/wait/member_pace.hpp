@@ -10,6 +10,7 @@
 //   stages that ended a wait or failed to          which stages a wait tries              wait_engine.hpp
 //   waits and regions that found it on the CPU     when it moves to another CPU           cpu_separation.hpp
 //   of the member that it waits for
+//   yields of a caller in a crowd                  how long it polls before the next one  wait_engine.hpp
 //
 // When the next region is due
 //   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin after
@@ -43,6 +44,14 @@
 //               which slept before. On an idle machine of two CPUs, Linux 6.18 begins most threads on the CPU of their
 //               maker and leaves them there for 4 to 20 ms: short regions took 6 us instead of 0.2, and loops twice
 //               their time.
+//
+// When the caller of a crowd yields
+//   ROUND-1  In a region of a crowd, each CPU runs its members one after another, each for one turn. A yield of the caller
+//            lasts for a round of its own CPU. So a report that is missing after it comes from another CPU, whose round is
+//            longer, or not over yet; and no member on the caller's CPU has anything to do. The caller polls for as long
+//            as the yield took. With another yield, it would come back only after one more round of its own.
+//   ROUND-2  It does not poll where that has failed lately, as beside a stranger that holds up the other CPU, nor after a
+//            round that a stranger has lengthened to a time slice.
 #ifndef LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP
 #define LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP
 
@@ -98,6 +107,27 @@ class separation_pace {
   std::uint64_t first_ = 0, asks_at_ = 0, moves_at_ = 0, rest_ = least_rest;
 };
 
+/// How long the caller of a crowd polls for reports before it yields: ROUND-1, ROUND-2.
+class round_pace {
+ public:
+  static constexpr std::uint64_t longest_round = 2000000;  // long_yield of wait_engine.cpp
+
+  /// It has announced a region, and no member of its CPU has had a turn yet.
+  void announced() noexcept { polls_until_ = 0; }
+  /// It has yielded. Reports may be missing still, also where the one that it waited for has come.
+  void yielded(std::uint64_t before, std::uint64_t after) noexcept {
+    const std::uint64_t round = after - before;
+    polls_until_ = round < longest_round ? after + round : 0;
+  }
+  bool should_poll(std::uint64_t now) noexcept { return now < polls_until_ && polling_.asks(); }
+  std::uint64_t polls_until() const noexcept { return polls_until_; }
+  void polled(bool has_come) noexcept { has_come ? polling_.paid() : polling_.failed(); }
+
+ private:
+  std::uint64_t polls_until_ = 0;
+  backoff_trust polling_;
+};
+
 class member_pace {
  public:
   struct step {
@@ -117,6 +147,7 @@ class member_pace {
 
   wait_history regions, reports;  ///< its waits for regions, and for the reports of others
   separation_pace separation;
+  round_pace round;
 
   /// GAP-2.
   static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {

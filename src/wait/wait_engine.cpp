@@ -33,6 +33,7 @@
 
 #include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
+#include "member_pace.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -121,9 +122,17 @@ struct wait_rungs {
   static bool yield(waitable& what, backoff_trust& trust, deadline until) {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
+    round_pace* const round = what.round();
     for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
+      if (round != nullptr && round->should_poll(before)) {
+        const bool has_come = spin(what, round->polls_until() - before, until);
+        round->polled(has_come);
+        if (has_come) return true;
+        before = monotonic_nanoseconds();
+      }
       yield_thread();
       const std::uint64_t after = monotonic_nanoseconds();
+      if (round != nullptr) round->yielded(before, after);
       if (after - before > backoff_trust::long_yield) {
         trust.failed_badly();
         return what.ready();
@@ -195,7 +204,7 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
   const bool adapts = policy.is_adaptive() && !policy.is_crowded();
 
   if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
-      history.yielding.goes_unmeasured()) {
+      what.round() == nullptr && history.yielding.goes_unmeasured()) {
     for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
       yield_thread();
       if (what.ready()) return true;

@@ -32,6 +32,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 class observed_wait;
+class round_pace;
 
 /// What is waited for, and how.
 class waitable {
@@ -51,6 +52,8 @@ class waitable {
   virtual void sleep(deadline) {}
   /// Whether the awaited thread runs on another CPU. Called after the spin if the policy adapts and is not crowded.
   virtual bool is_separated() noexcept { return false; }
+  /// If only the caller of a crowd waits for it: what is known of its rounds (member_pace.hpp).
+  virtual round_pace* round() noexcept { return nullptr; }
   /// What it is, for observers (hooks.hpp).
   virtual void describe(wait_subject&) const noexcept {}
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/member_pace_test.cpp -- GAP-1 to GAP-5 on gaps of all kinds, SEPARATE-2 to SEPARATE-5, without a thread
+// tests/wait/member_pace_test.cpp -- GAP-1 to GAP-5 on gaps of all kinds, SEPARATE-2 to SEPARATE-5, ROUND-1 and ROUND-2,
+// without a thread
 #include "wait/member_pace.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -12,6 +14,7 @@
 namespace {
 
 using lockstep::detail::member_pace;
+using lockstep::detail::round_pace;
 using lockstep::detail::separation_pace;
 using step = member_pace::step;
 
@@ -364,6 +367,81 @@ TEST(separation_pace,
   separation_pace pace;
   questions(pace, 5000 * ms, 500, ms);
   EXPECT_FALSE(moves(pace, 5500 * ms, 5504 * ms, 3 * us, false).empty());
+}
+
+// --- when the caller of a crowd yields ---
+
+/// Two CPUs run the members of a crowd one after another, a microsecond each: `here` with the caller, `there` from `late`
+/// on. The caller waits for one report after another. How long the region takes, and how often the caller polled.
+struct one_region {
+  std::uint64_t time = 0;
+  unsigned polls = 0;
+};
+one_region collect(round_pace& pace, std::uint64_t begin, std::uint64_t here, std::uint64_t there,
+                   std::uint64_t late, bool from_the_last) {
+  pace.announced();
+  one_region result;
+  std::uint64_t now = begin;
+  for (std::uint64_t k = 1; k <= there; ++k) {
+    const std::uint64_t comes = begin + late + (from_the_last ? there + 1 - k : k) * us;
+    while (comes > now) {
+      if (pace.should_poll(now)) {
+        ++result.polls;
+        const bool has_come = comes <= pace.polls_until();
+        pace.polled(has_come);
+        now = has_come ? comes : pace.polls_until();
+        if (has_come) break;
+      }
+      pace.yielded(now, now + here * us);
+      now += here * us;
+    }
+  }
+  result.time = now - begin;
+  return result;
+}
+
+TEST(round_pace, a_region_ends_with_the_longer_round_wherever_the_caller_is_ROUND_1) {
+  for (std::uint64_t here = 2; here <= 32; ++here) {
+    for (std::uint64_t there = 1; there < 2 * here; ++there) {
+      for (const std::uint64_t late : {std::uint64_t{0}, us / 3, us}) {
+        for (const bool from_the_last : {false, true}) {
+          round_pace pace;
+          for (std::uint64_t i = 0; i < 20; ++i) {
+            const std::uint64_t longer = std::max(here * us, there * us + late);
+            ASSERT_EQ(collect(pace, (1 + i) * ms, here, there, late, from_the_last).time, longer)
+                << here << " and " << there << ", region " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(round_pace, a_round_of_the_region_before_says_nothing_ROUND_1) {
+  round_pace pace;
+  pace.yielded(ms, ms + 50 * us);
+  EXPECT_TRUE(pace.should_poll(ms + 60 * us));
+  pace.announced();
+  EXPECT_FALSE(pace.should_poll(ms + 60 * us)) << "no member of its CPU has had a turn";
+}
+
+TEST(round_pace, it_seldom_polls_while_a_stranger_holds_up_the_other_cpu_ROUND_2) {
+  round_pace pace;
+  unsigned polls = 0;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    polls += collect(pace, (1 + 10 * i) * ms, 8, 8, 3 * ms, false).polls;
+  }
+  EXPECT_LE(polls, 100 * 3000 / 8 / 50)
+      << "about one in 64 of those that it could have polled after";
+  unsigned regions = 0;
+  while (collect(pace, (2000 + regions) * ms, 8, 9, 0, false).time > 9 * us) ++regions;
+  EXPECT_LE(regions, 64u) << "then the stranger is gone";
+}
+
+TEST(round_pace, it_does_not_poll_after_a_strangers_time_slice_ROUND_2) {
+  round_pace pace;
+  pace.yielded(ms, ms + round_pace::longest_round);
+  EXPECT_FALSE(pace.should_poll(ms + round_pace::longest_round + us));
 }
 
 }  // namespace

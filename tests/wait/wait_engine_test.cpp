@@ -2,6 +2,7 @@
 // tests/wait/wait_engine_test.cpp -- which stage follows which, on the scripted system
 #include "wait/wait_engine.hpp"
 #include <lockstep/detail/platform/system.hpp>
+#include "wait/member_pace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -500,6 +501,34 @@ TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_no
   EXPECT_EQ(what_.sleeps, 0u);
   EXPECT_TRUE(wait(wait_policy().when_crowded(true)));
   EXPECT_EQ(what_.sleeps, 1u) << "it was a stranger who had the CPU all the same";
+}
+
+/// Awaited by the caller of a crowd.
+struct awaited_by_caller : waitable {
+  lockstep::detail::round_pace pace;
+  lockstep::detail::round_pace* round() noexcept override { return &pace; }
+};
+
+TEST(wait_engine, the_caller_of_a_crowd_polls_after_a_yield_for_as_long_as_it_took) {
+  scripted_system& system = scripted_system::reset();
+  system.yield_cost = 10000;
+  awaited_by_caller what;
+  wait_history history;
+  const auto yields_until = [&](std::uint64_t time) {
+    const std::uint64_t end = system.now + time;
+    system.calls.clear();
+    what.ready_when = [&system, end] { return system.now >= end; };
+    EXPECT_TRUE(wait_engine::wait(what, wait_policy().when_crowded(true), history));
+    EXPECT_LE(system.now, end + system.yield_cost);
+    return system.count(call::yield);
+  };
+  for (int i = 0; i < 100; ++i) {
+    what.pace.announced();
+    ASSERT_EQ(yields_until(5000), 1u);
+    ASSERT_EQ(yields_until(5000), 0u) << "the next one comes while it polls";
+    what.pace.announced();
+    ASSERT_EQ(yields_until(25000), 2u);
+  }
 }
 
 /// Says where the thread is that makes it ready.
