@@ -110,7 +110,7 @@ class separation_pace {
 /// How long the caller of a crowd polls for reports before it yields: ROUND-1, ROUND-2.
 class round_pace {
  public:
-  static constexpr std::uint64_t longest_round = 2000000;  // long_yield of wait_engine.cpp
+  static constexpr std::uint64_t longest_round = backoff_trust::long_yield;
 
   /// It has announced a region, and no member of its CPU has had a turn yet.
   void announced() noexcept { polls_until_ = 0; }
