@@ -105,7 +105,10 @@ class sleeper_mark {
     const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
     bool is_fenced = true;
     if (payer == fence_payer::sleeper) {
-      is_fenced = fence_heavy();
+      // Who wakes up soon by itself pays for no fence: a notifier that misses it costs it the rest of that time.
+      const bool ends_soon =
+          !until.is_never() && until.nanoseconds() < monotonic_nanoseconds() + 1000000;
+      is_fenced = ends_soon || fence_heavy();
     } else {
       thread_fence(memory_order_seq_cst);  // 6
     }
