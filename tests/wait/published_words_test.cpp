@@ -233,6 +233,15 @@ TEST_P(sleeper_mark_test, each_side_fences_once_in_the_way_of_who_pays) {
   EXPECT_EQ(scripted_fences::count, both ? 2u : 0u);
 }
 
+TEST_P(sleeper_mark_test, FENCE_1_a_sleep_of_less_than_a_millisecond_makes_no_process_wide_fence) {
+  system_.on_sleep = [] {};
+  const deadline until = deadline::after(std::chrono::microseconds(900));
+  sleep(condition_, until);
+  EXPECT_EQ(system_.count(call::fence_heavy), 0u);
+  ASSERT_EQ(system_.sleeps.size(), 1u);
+  EXPECT_EQ(system_.sleeps[0].deadline, until.nanoseconds());
+}
+
 /// The system has refused its fence, which matters to a sleeper that relies on it.
 class sleeper_mark_without_fence : public sleeper_mark_test {
  protected:
