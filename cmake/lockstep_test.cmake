@@ -82,7 +82,8 @@ function(lockstep_tested_library variable)
       add_library(${library} STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/src/lockstep.cpp)
       target_compile_features(${library} PRIVATE cxx_std_20)
       target_compile_definitions(${library} PUBLIC ${ARGN})
-      target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/tests PUBLIC ${PROJECT_SOURCE_DIR}/include)
+      target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src
+        PUBLIC ${PROJECT_SOURCE_DIR}/include)
       target_link_libraries(${library} PUBLIC lockstep_needs)
       # Their programs run for less time than the optimiser takes.
       if(LOCKSTEP_TEST_UNOPTIMISED AND "${ARGN}" MATCHES "PORTABLE|SEAM_OBSERVERS")

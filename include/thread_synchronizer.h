@@ -39,7 +39,7 @@
 #include <vector>
 
 #include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/fan.hpp>

@@ -35,25 +35,18 @@
 #include "platform/clock.cpp"
 #include "platform/cpus.cpp"
 #include "platform/error.cpp"
-#include "platform/fork.cpp"
 #include "platform/process.cpp"
-#include "platform/signals.cpp"
 #include "platform/system.cpp"
-#include "platform/system_texts.cpp"
 #include "platform/this_thread.cpp"
 #include "platform/topology.cpp"
 #include "platform/topology_linux.cpp"
 #include "platform/topology_windows.cpp"
-#include "platform/user_files.cpp"
 
 // base
 #include "base/range_parts.cpp"
 #include "base/rank_groups.cpp"
 #include "base/rank_tree.cpp"
 #include "base/wait_policy.cpp"
-
-// observe
-#include "observe/observers.cpp"
 
 // wait
 #include "wait/build_info.cpp"
@@ -109,13 +102,8 @@
 #include "trace/debug_aids.cpp"
 #include "trace/hooks.cpp"
 #include "trace/ledger.cpp"
-#include "trace/names.cpp"
-#include "trace/recorder.cpp"
 #include "trace/region_hooks.cpp"
-#include "trace/stuck_report.cpp"
-#include "trace/thread_log.cpp"
 #include "trace/trace_file.cpp"
-#include "trace/trace_view.cpp"
 #include "trace/watchdog.cpp"
 
 #include "toolbox/toolbox.cpp"

@@ -22,7 +22,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

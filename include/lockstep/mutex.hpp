@@ -18,7 +18,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/wait_policy.hpp>
 

@@ -49,7 +49,7 @@
 #include <lockstep/wait_policy.hpp>
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 #endif
 
 #if !LOCKSTEP_HAS_STANDARD_THREADS

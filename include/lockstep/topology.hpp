@@ -65,7 +65,8 @@ const cpu_topology& usable_topology();
 std::vector<unsigned> affinity();
 
 /// Appends the list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5".
-void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus);
+void append_ranges(std::string& text, const std::vector<unsigned>& numbers,
+                   const char* between = ",");
 
 }  // namespace detail
 

@@ -15,7 +15,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include "platform/cpus.hpp"
 #include "platform/fork.hpp"
-#include "platform/this_thread.hpp"
+#include "platform/process.hpp"
 
 #include "affinity.hpp"
 #include "allocators.hpp"
@@ -53,7 +53,8 @@ shown_state& state() noexcept {
 detail::fork_section state_lock;
 using around_fork = detail::held_around_fork<state_lock>;
 struct holding_state : detail::holding<detail::fork_section> {
-  holding_state() : holding((detail::watch_forks<around_fork>(), state_lock)) {}
+  holding_state()
+      : detail::holding<detail::fork_section>((detail::watch_forks<around_fork>(), state_lock)) {}
 };
 
 // --- affinity formats ---

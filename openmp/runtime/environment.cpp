@@ -13,9 +13,9 @@
 #include <functional>
 #include <string>
 
-#include <lockstep/detail/platform/process_fence.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include "platform/cpus.hpp"
+#include "platform/process_fence.hpp"
+#include "platform/system.hpp"
 
 #include "affinity.hpp"
 #include "allocators.hpp"

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "platform/fork.hpp"
-#include "platform/this_thread.hpp"
+#include "platform/process.hpp"
 #include "team/display.hpp"
 #include "team/placement.hpp"
 

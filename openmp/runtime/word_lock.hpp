@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 #include "wait/wait_engine.hpp"
 
 #include "control_variables.hpp"

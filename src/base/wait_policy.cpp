@@ -2,7 +2,7 @@
 // src/base/wait_policy.cpp -- the bodies of wait_policy.hpp (layer: base)
 #include <lockstep/wait_policy.hpp>
 
-#include <lockstep/detail/platform/system.hpp>
+#include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

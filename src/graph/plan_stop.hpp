@@ -31,7 +31,7 @@
 
 #include <cstdint>
 
-#include <lockstep/detail/platform/system.hpp>
+#include "../platform/system.hpp"
 #include "../region/stop_source.hpp"
 
 namespace lockstep {

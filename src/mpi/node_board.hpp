@@ -32,7 +32,7 @@
 #include <new>
 
 #include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "../wait/wait_engine.hpp"
 #include "meeting_record.hpp"

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <thread>
 
-#include <lockstep/detail/platform/system.hpp>
+#include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -36,12 +36,13 @@ LOCKSTEP_INLINE bool parse_cpu_list(const char* text, std::vector<unsigned>& cpu
   }
 }
 
-LOCKSTEP_INLINE void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus) {
-  for (std::size_t i = 0; i < cpus.size();) {
+LOCKSTEP_INLINE void append_ranges(std::string& text, const std::vector<unsigned>& numbers,
+                                   const char* between) {
+  for (std::size_t i = 0; i < numbers.size();) {
     std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    append(text, i == 0 ? "%u" : ",%u", cpus[i]);
-    if (last > i) append(text, last > i + 1 ? "-%u" : ",%u", cpus[last]);
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    append(text, "%s%u", i == 0 ? "" : between, numbers[i]);
+    if (last > i) append(text, "%s%u", last > i + 1 ? "-" : between, numbers[last]);
     i = last + 1;
   }
 }

@@ -19,7 +19,6 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/topology.hpp>
 
 #include "system_texts.hpp"
@@ -55,6 +54,9 @@ std::size_t find_sorted(const std::vector<unsigned>& values, unsigned value) noe
 /// What the library uses and this system does not give, separated by commas; "nothing" if it gives all. Programs run
 /// without it, only slower or with less to see. The text lives for ever.
 const char* text_of_missing();
+
+/// As usable_cpus(), but asks the system each time: about 100 us.
+unsigned count_usable_cpus();
 
 /// How many CPUs the affinity mask of the calling thread has; 2, a guess, if that is not known. Never fails, allocates
 /// nothing, reads no file.

@@ -31,8 +31,11 @@
 #ifndef LOCKSTEP_SRC_PLATFORM_FORK_HPP
 #define LOCKSTEP_SRC_PLATFORM_FORK_HPP
 
+#include <initializer_list>
+
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/platform/error.hpp>
 
 #include "process.hpp"
 
@@ -65,14 +68,69 @@ struct fork_module {
   unseamed_atomic<fork_module*> next;  ///< the module that was loaded next
 };
 
+/// The link that has the address of this module, or null where the list ends.
+inline unseamed_atomic<fork_module*>& link_to(const fork_module& one) noexcept {
+  unseamed_atomic<fork_module*>* at = &process().first_fork_module;
+  while (fork_module* const next = at->load(memory_order_relaxed)) {  // 3
+    if (next == &one) break;
+    at = &next->next;
+  }
+  return *at;
+}
 /// Puts a module at the end of the list of modules, if it is not there; takes it out.
-void join_forks(fork_module& one) noexcept;
-void leave_forks(fork_module& one) noexcept;
+inline void join_forks(fork_module& one) noexcept {
+  const holding<fork_section> held(process().forks);
+  link_to(one).store(&one, memory_order_relaxed);  // 4
+}
+inline void leave_forks(fork_module& one) noexcept {
+  const holding<fork_section> held(process().forks);
+  unseamed_atomic<fork_module*>& link = link_to(one);
+  if (link.load(memory_order_relaxed) == &one)                              // 3
+    link.store(one.next.load(memory_order_relaxed), memory_order_relaxed);  // 3, 4
+}
+/// Calls f(table) for the tables of all modules that are first in the child, or for all others.
+template <class Function>
+void for_each_table(bool is_first_in_child, Function f) {
+  fork_module* at = process().first_fork_module.load(memory_order_relaxed);  // 3
+  for (; at != nullptr; at = at->next.load(memory_order_relaxed)) {          // 3
+    for (const unseamed_atomic<const fork_table*>& place : at->tables) {
+      const fork_table* const table = place.load(memory_order_relaxed);  // 3
+      if (table != nullptr && table->is_first_in_child == is_first_in_child) f(*table);
+    }
+  }
+}
 /// Locks all tables of all modules; frees them. In a child, puts each right before that.
-void lock_for_fork();
-void unlock_after_fork(bool is_child);
+inline void lock_for_fork() {
+  process().forks.enter();
+  for (const bool is_first_in_child : {false, true}) {
+    for_each_table(is_first_in_child, [](const fork_table& table) {
+      if (table.section().enter()) table.lock();
+    });
+  }
+}
+inline void unlock_after_fork(bool is_child) {
+  if (!process().forks.is_held()) return;  // the module has joined since lock_for_fork()
+  for (const bool is_first_in_child : {true, false}) {
+    for_each_table(is_first_in_child, [is_child](const fork_table& table) {
+      if (!table.section().is_held()) return;
+      is_child ? table.in_child() : table.unlock();
+      table.section().leave();
+    });
+  }
+  process().forks.leave();
+}
 /// Lists a table with this module, if it is not listed. Takes no lock, for ATFORK-3.
-void list_for_forks(fork_module& of, const fork_table& what) noexcept;
+inline void list_for_forks(fork_module& of, const fork_table& what) noexcept {
+  for (unseamed_atomic<const fork_table*>& place : of.tables) {
+    const fork_table* known = nullptr;
+    if (place.compare_exchange_strong(known, &what, memory_order_relaxed,  // 4
+                                      memory_order_relaxed) ||             // 3
+        known == &what) {
+      return;
+    }
+  }
+  end_program("lockstep: more tables than fork_module has room for");
+}
 
 /// This module's own data and handlers. The linker does not merge them with those of other modules.
 template <class Name>
@@ -167,12 +225,40 @@ void watch_forks() noexcept {
 //   PROCESS-8  Where the system has no handlers around fork(), in_child() is never called.
 //   PROCESS-9  The entries are on the heap, not in their owners. An owner may be on the stack of a thread that the
 //              child does not have, and new threads of the child may get that memory for their stacks.
+/// In a child, handlers that were registered after this call run when the tables of the futex have been put right.
+void prepare_futex_for_fork();
+
+struct told_in_child : list_node<told_in_child> {
+  void* const owner;
+  void (*const in_child)(void*);
+
+  told_in_child(void* its_owner, void (*f)(void*)) noexcept : owner(its_owner), in_child(f) {}
+};
+struct fork_listeners {
+  static void in_child() {
+    const told_in_child* at = process().fork_listeners.first();
+    for (; at != nullptr; at = at->next()) at->in_child(at->owner);
+  }
+};
 class fork_listener {
  public:
   /// From now on, until the destructor, in_child(owner) is called in each child before fork() returns there. It must
   /// not start threads or allocate. The owner must be complete all that time: another thread may fork at any moment.
-  fork_listener(void* owner, void (*in_child)(void*));
-  ~fork_listener();
+  fork_listener(void* owner, void (*in_child)(void*)) {
+    // in_child() may wake threads: the tables which that needs are put right first.
+    prepare_futex_for_fork();
+    watch_forks<locked_around_fork<&process_state::listener_forks, fork_listeners>>();
+    entry_ = new told_in_child(owner, in_child);
+    const holding<fork_section> held(process().listener_forks);
+    process().fork_listeners.push_front(*entry_);
+  }
+  ~fork_listener() {
+    {
+      const holding<fork_section> held(process().listener_forks);
+      process().fork_listeners.remove(*entry_);
+    }
+    delete entry_;
+  }
   fork_listener(const fork_listener&) = delete;
   fork_listener& operator=(const fork_listener&) = delete;
 

@@ -23,6 +23,22 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// The CPUs that a thread may run on. The kernel refuses a mask smaller than its own. This one is large enough.
+struct linux_cpus {
+  static constexpr unsigned bits = 8 * sizeof(unsigned long);
+
+  unsigned long words[max_cpus / bits];
+
+  /// Reads and writes the mask of the calling thread.
+  bool read() noexcept {
+    return sched_getaffinity(0, sizeof words, reinterpret_cast<cpu_set_t*>(words)) == 0;
+  }
+  bool write() const noexcept {
+    return sched_setaffinity(0, sizeof words, reinterpret_cast<const cpu_set_t*>(words)) == 0;
+  }
+  static unsigned long bit(unsigned cpu) noexcept { return 1ul << cpu % bits; }
+};
+
 struct linux_system : posix_system {
   static constexpr bool binds_threads = true, names_threads = true, tells_of_quotas = true;
 
@@ -46,55 +62,42 @@ struct linux_system : posix_system {
   static int current_cpu() noexcept { return sched_getcpu(); }
 
   static unsigned read_affinity(std::vector<unsigned>* cpus) {
-    unsigned count = 0;
-    // The kernel refuses a mask smaller than its own. This one is large enough.
-    constexpr unsigned bits = 8 * sizeof(unsigned long);
-    unsigned long mask[max_cpus / bits] = {};
-    if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) != 0) return 0;
-    for (unsigned first = 0; first < max_cpus; first += bits) {
-      for (unsigned long rest = mask[first / bits]; rest != 0; rest &= rest - 1, ++count) {
-        const unsigned cpu = first + static_cast<unsigned>(__builtin_ctzl(rest));
-        if (cpus != nullptr) cpus->push_back(cpu);
+    linux_cpus mask = {};
+    if (!mask.read()) return 0;
+    unsigned count = 0, first = 0;
+    for (unsigned long rest : mask.words) {
+      for (; rest != 0; rest &= rest - 1, ++count) {
+        if (cpus != nullptr) cpus->push_back(first + static_cast<unsigned>(__builtin_ctzl(rest)));
       }
+      first += linux_cpus::bits;
     }
     return count;
   }
 
   static bool pin(unsigned cpu) noexcept {
-    // The mask is as large as needed: a machine may have more CPUs than a cpu_set_t.
-    if (cpu >= (1u << 20)) return false;
-    cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
-    if (mask == nullptr) return false;
-    const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
-    CPU_ZERO_S(size, mask);
-    CPU_SET_S(cpu, size, mask);
-    const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
-    CPU_FREE(mask);
-    return is_pinned;
+    if (cpu >= max_cpus) return false;
+    linux_cpus mask = {};
+    mask.words[cpu / linux_cpus::bits] = linux_cpus::bit(cpu);
+    return mask.write();
   }
 
   static bool move_off(unsigned cpu) noexcept {
-    // The kernel refuses a mask smaller than its own. This one is large enough for 65536 CPUs.
-    constexpr std::size_t size = 8192;
-    alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
-    const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
     const kept_error kept;
-    bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
-                    CPU_ISSET_S(cpu, size, mask(before));
-    if (has_left) {
-      std::memcpy(without, before, size);
-      CPU_CLR_S(cpu, size, mask(without));
-      has_left =
-          CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
-    }
-    const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
-                                            std::memcmp(found, without, size) == 0);
-    if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
+    linux_cpus before = {}, found = {};
+    if (cpu >= max_cpus || !before.read()) return false;
+    linux_cpus without = before;
+    without.words[cpu / linux_cpus::bits] &= ~linux_cpus::bit(cpu);
+    if (is_same(without, before) || is_same(without, found) || !without.write()) return false;
+    const bool is_still_ours = !found.read() || is_same(found, without);
+    if (is_still_ours && !before.write()) {
       // None of the CPUs of `before` is there any more: any CPU will do.
-      std::memset(found, 0xff, size);
-      sched_setaffinity(0, size, mask(found));
+      std::memset(found.words, 0xff, sizeof found.words);
+      found.write();
     }
-    return has_left;
+    return true;
+  }
+  static bool is_same(const linux_cpus& a, const linux_cpus& b) noexcept {
+    return std::memcmp(a.words, b.words, sizeof a.words) == 0;
   }
 
   static bool is_machine_full() noexcept {

@@ -34,6 +34,17 @@ using native_system = wasm_system;
 using native_system = posix_system;
 #endif
 
+#if LOCKSTEP_FORCE_PORTABLE_FUTEX && !defined(_WIN32)
+using futex_of_system = portable_futex;
+#else
+using futex_of_system = native_system::futex;
+#endif
+struct native_futex : futex_of_system {
+  static void wake_one(const wait_word* word) { wake(word, false); }
+  static void wake_all(const wait_word* word) { wake(word, true); }
+};
+static_assert(sizeof(wait_word) == 4, "threads sleep on words of 32 bits");
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

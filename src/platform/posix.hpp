@@ -46,8 +46,9 @@ Time system_time(std::uint64_t nanoseconds) noexcept {
 
 using system_mutex = std::mutex;
 
-/// A std::thread that says by a number why it does not start.
-class native_thread {
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+/// A std::thread that says by a number why it does not start. It is part of the seam of system.hpp.
+class plain_thread {
  public:
   /// Starts a thread that calls f(of). Returns 0, or the number of the system's error.
   int start(void* (*f)(void*), void* of) noexcept {
@@ -58,6 +59,7 @@ class native_thread {
  private:
   pthread_t native_ = pthread_t();
 };
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

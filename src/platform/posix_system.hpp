@@ -24,8 +24,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 
+#include "cgroup.hpp"
 #include "cpus.hpp"
 #include "futex_portable.hpp"
 #include "posix.hpp"

@@ -41,6 +41,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
@@ -108,18 +109,8 @@ inline process_word& process_word_of_module() noexcept {
 
 #endif
 
-/// Holds a lock as long as it lives.
 template <class Lock>
-class holding {
- public:
-  explicit holding(Lock& lock) : lock_(lock) { lock_.lock(); }
-  ~holding() { lock_.unlock(); }
-  holding(const holding&) = delete;
-  holding& operator=(const holding&) = delete;
-
- private:
-  Lock& lock_;
-};
+using holding = std::lock_guard<Lock>;
 
 /// A lock that a thread holds while it forks. Its handlers may be called more than once.
 class fork_section {
@@ -181,16 +172,6 @@ struct misuse_bucket {
   intrusive_list<misuse_entry> entries;
 };
 
-/// The first of a list that only grows.
-struct growing_list {
-  unseamed_atomic<void*> first{nullptr};
-};
-
-/// The same for data of observers.
-struct observed_list {
-  observer_atomic<void*> first{nullptr};
-};
-
 /// Messages that are printed once.
 enum class message : std::uint32_t {
   environment = 1,
@@ -220,7 +201,7 @@ struct process_state {
   fork_section futex_forks;
   unseamed_atomic<void*> portable_futex{nullptr};  // its table, once made
 
-  growing_list thread_slots[slots_size];
+  unseamed_atomic<void*> thread_slots[slots_size] = {};  // the first ones of lists that only grow
   unseamed_atomic<std::uint64_t> threads{0};     // the last number that was given to a thread
   unseamed_atomic<std::uint32_t> thread_key{0};  // the key plus one; zero: not made yet
 
@@ -242,7 +223,7 @@ struct process_state {
   void* watchdog{nullptr};
   observer_atomic<std::uint64_t> delay_seed{0};
   fork_section name_forks;  // its lock also guards changes of the names
-  observed_list object_names[object_names_size];
+  observer_atomic<void*> object_names[object_names_size] = {};  // as thread_slots
 
   constexpr process_state() noexcept = default;
 };
@@ -262,6 +243,12 @@ bool is_first_to_print(message which) noexcept;
 /// The system's number of this process, and the name of its program without directories.
 std::uint64_t process_number() noexcept;
 const char* program_name() noexcept;
+
+/// Gives the calling thread a name that debuggers and `top -H` show, cut to what the system takes. False, and nothing
+/// changes, where the system has no such call, or refuses.
+bool name_this_thread(const char* name) noexcept;
+/// The number by which debuggers and `top -H` know the calling thread, for messages.
+std::uint64_t shown_thread_number() noexcept;
 
 /// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it must not obey the
 /// environment, which the caller wrote: a file named there could be anybody's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/platform/system.cpp -- the bodies of system.hpp, process_fence.hpp and this_thread.hpp (layer: platform)
+// src/platform/system.cpp -- the bodies of system.hpp, and what process.hpp asks the system (layer: platform)
 //
 // They call the system that native_system.hpp has chosen.
 //
@@ -7,79 +7,31 @@
 //   #  access         order    pairs  why it suffices
 //   1  count.load     relaxed  -      a number that stands for itself
 //   2  count changes  relaxed  -      as 1
-//   3  thread_fence   seq_cst  3      FENCE-1 by the C++ model: with 3 of process_fence.hpp
-//   4  barrier        seq_cst  2, 3   a full fence here, and by the system on all other threads: with 2 and 3 there
-#include <lockstep/detail/platform/system.hpp>
+#include "system.hpp"
 
 #include <cstring>
 
 #include "native_system.hpp"
 #include "once.hpp"
 #include "process.hpp"
-#include "this_thread.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-#if defined(_WIN32)
-using futex_of_system = native_system::futex;
-inline bool is_futex_portable() noexcept { return false; }
-#else
-#if LOCKSTEP_FORCE_PORTABLE_FUTEX
-using futex_of_system = portable_futex;
-#else
-using futex_of_system = native_system::futex;
-#endif
 /// Some systems find out at run time that they have no futex of their own.
 inline bool is_futex_portable() noexcept {
-  return std::strcmp(futex_of_system::name(), portable_futex::name()) == 0;
-}
+#if defined(_WIN32)
+  return false;
+#else
+  return std::strcmp(native_futex::name(), portable_futex::name()) == 0;
 #endif
-
-LOCKSTEP_INLINE const char* native_futex::name() noexcept { return futex_of_system::name(); }
-LOCKSTEP_INLINE void native_futex::prepare_for_fork() {
+}
+LOCKSTEP_INLINE void prepare_futex_for_fork() {
 #if !defined(_WIN32)
   if (is_futex_portable()) portable_futex::prepare_for_fork();
 #endif
 }
-LOCKSTEP_INLINE void native_futex::wait(const wait_word& word, std::uint32_t expected,
-                                        std::uint64_t deadline) {
-  futex_of_system::wait(word, expected, deadline);
-}
-LOCKSTEP_INLINE void native_futex::wake(const wait_word* word, bool all) {
-  futex_of_system::wake(word, all);
-}
-
-LOCKSTEP_INLINE process_fence::kind process_fence::ask_system() noexcept {
-  // One answer for all modules that use this library: the system might grant it to one and refuse it to another.
-  static found_once<kind> decided;
-  return decided.get(
-      [] { return native_system::barrier::is_granted() ? kind::asymmetric : kind::symmetric; });
-}
-LOCKSTEP_INLINE bool process_fence::heavy() noexcept {
-  thread_fence(memory_order_seq_cst);  // 3, 4
-  return prepare() == kind::symmetric || native_system::barrier::pass();
-}
-LOCKSTEP_INLINE const char* process_fence::name() noexcept {
-  return prepare() == kind::asymmetric ? native_system::barrier::name() : "seq_cst fence, both pay";
-}
-
-LOCKSTEP_INLINE void yield_native_thread() noexcept { native_system::yield(); }
-LOCKSTEP_INLINE void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
-  native_system::set_timer_slack(nanoseconds);
-}
-LOCKSTEP_INLINE std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
-  const std::uint64_t before = native_system::timer_slack();
-  if (before <= nanoseconds) return 0;
-  native_system::set_timer_slack(nanoseconds);
-  return before;
-}
-LOCKSTEP_INLINE int native_current_cpu() noexcept { return native_system::current_cpu(); }
-LOCKSTEP_INLINE bool move_off_native_cpu(unsigned cpu) noexcept {
-  return native_system::move_off(cpu);
-}
-LOCKSTEP_INLINE bool is_native_machine_full() noexcept { return native_system::is_machine_full(); }
 
 LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
   return native_system::set_name(name);
@@ -93,24 +45,7 @@ LOCKSTEP_INLINE bool has_rights_of_others() noexcept {
   return native_system::has_rights_of_others();
 }
 
-#if defined(LOCKSTEP_SYSTEM_SEAM)
-
-/// A test's system is one process.
-LOCKSTEP_INLINE void shared_futex::wait(const wait_word& word, std::uint32_t expected,
-                                        std::uint64_t deadline) {
-  futex_wait(word, expected, deadline);
-}
-LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word* word) { futex_wake_all(word); }
-
-#else
-
-LOCKSTEP_INLINE void shared_futex::wait(const wait_word& word, std::uint32_t expected,
-                                        std::uint64_t deadline) {
-  native_system::shared_futex::wait(word, expected, deadline);
-}
-LOCKSTEP_INLINE void shared_futex::wake_all(const wait_word* word) {
-  native_system::shared_futex::wake_all(word);
-}
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
 
 LOCKSTEP_INLINE unsigned usable_cpus() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;

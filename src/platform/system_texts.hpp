@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
-// src/platform/system_texts.hpp -- reads the system's files: numbers, CPU quotas (layer: platform)
-//
-// The smallest quota of all control groups counts, from the process's own group up to the mount, in version 1 and 2.
-// Mount points come from mountinfo. So they may be anywhere, and a container may have only a part of the tree.
-//
-// Texts are read in place with the functions of C: those of std::string cost several times as much to compile. `root`
-// is a directory put before every path, for tests.
-// Source [CGROUP-V1], [CGROUP-V2]
+// src/platform/system_texts.hpp -- texts for messages, and what is in the system's files (layer: platform)
 #ifndef LOCKSTEP_SRC_PLATFORM_SYSTEM_TEXTS_HPP
 #define LOCKSTEP_SRC_PLATFORM_SYSTEM_TEXTS_HPP
 
+#include <cstdarg>
 #include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <new>
 #include <string>
 
 #include <lockstep/detail/platform/config.hpp>
@@ -20,69 +17,88 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// Appends what std::printf would print, at most 500 characters.
-void append(std::string& text, const char* format, ...) LOCKSTEP_PRINTS(2);
+inline void append(std::string& text, const char* format, ...) LOCKSTEP_PRINTS(2);
+inline void append(std::string& text, const char* format, ...) {
+  char buffer[501];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+  va_end(arguments);
+  if (length > 0) text.append(buffer);
+}
 
 /// The content of a file; empty if it cannot be read. The path is what std::printf would print.
-std::string file_text(const char* path, ...) LOCKSTEP_PRINTS(1);
+inline std::string file_text(const char* path, ...) LOCKSTEP_PRINTS(1);
+inline std::string file_text(const char* path, ...) {
+  char part[4096];  // no path is longer
+  std::va_list arguments;
+  va_start(arguments, path);
+  const int length = std::vsnprintf(part, sizeof part, path, arguments);
+  va_end(arguments);
+  std::string text;
+  std::FILE* const file =
+      length > 0 && length < static_cast<int>(sizeof part) ? std::fopen(part, "r") : nullptr;
+  if (file == nullptr) return text;
+  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
+    text.append(part, size);
+  }
+  std::fclose(file);
+  return text;
+}
+
+/// Calls f(). False if it threw std::bad_alloc: for what destructors and threads of the library print.
+template <class Function>
+bool has_memory_for(Function f) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+#else
+  f();
+#endif
+  return true;
+}
 
 /// The text after its leading blanks.
-const char* skip_blanks(const char* text) noexcept;
+inline const char* skip_blanks(const char* text) noexcept {
+  return text + std::strspn(text, " \t\r\n\v\f");
+}
 
 /// A text for one line of a message, without control characters: these could end the line or change the terminal.
-std::string one_line(const char* text);
+inline std::string one_line(const char* text) {
+  std::string line = text;
+  for (char& each : line) {
+    if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
+  }
+  return line;
+}
 /// Whether the value of a variable means no: 0 or false, in capital or small letters. Blanks may stand around it.
-bool is_switched_off(const char* text) noexcept;
+inline bool is_switched_off(const char* text) noexcept {
+  text = skip_blanks(text);
+  if (*text == '0') return *skip_blanks(text + 1) == 0;
+  const char* letter = "false";
+  for (; *letter != 0 && (*text | 0x20) == *letter; ++letter) ++text;
+  return *letter == 0 && *skip_blanks(text) == 0;
+}
 
 /// Reads all decimal digits at `at`, and moves behind them. If there is no digit, or the number is above `most`,
 /// returns false and changes nothing.
-bool read_number(const char*& at, unsigned long long most, unsigned long long& result) noexcept;
-
-namespace cgroup {
-
-/// CPUs granted per unit of time; `unlimited` means no quota.
-constexpr double unlimited = -1.0;
-
-/// The next part of the text at `at`, up to a separator, which becomes a zero byte; empty at the end. Moves `at` on.
-char* next_part(char*& at, const char* separators) noexcept;
-
-/// quota / period, or `unlimited` if one of them is not a positive number.
-double ratio(const char* quota, const char* period) noexcept;
-
-/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
-double parse_cpu_max(const char* text) noexcept;
-
-/// The tighter of two quotas.
-double tighter(double a, double b) noexcept;
-
-/// Whether "cpu" is one of the words of the list, which has `size` characters and commas between the words.
-bool has_cpu(const char* list, std::size_t size) noexcept;
-
-/// The group of the process, in the text of /proc/self/cgroup. The line of version 2 has an empty list of controllers.
-std::string find_group(const char* text, bool version_2);
-
-/// One mounted hierarchy: where it is, and which group its top directory shows. The texts are parts of the line.
-struct mount {
-  const char* point = "";
-  const char* shown_group = "";
-  bool version_2 = false;
-};
-
-/// Decodes in place what mountinfo writes as a backslash and three octal digits: blank, tab, newline and backslash.
-char* decode_octal(char* text) noexcept;
-
-/// Reads one line of mountinfo, and cuts it into parts. False if it is not a hierarchy with CPU quotas.
-bool parse_mount(char* line, mount& result) noexcept;
-
-/// The path of `group` below a mount that shows the group `shown` at its top: the last part of `group`, or "".
-char* relative_group(char* group, const char* shown) noexcept;
-
-/// The smallest quota from the process's group up to the top of one mounted hierarchy.
-double quota_of_mount(const char* root, const mount& where, const char* groups);
-
-/// The quota in force for the calling process, in CPUs, or `unlimited`.
-double quota(const char* root = "");
-
-}  // namespace cgroup
+inline bool read_number(const char*& at, unsigned long long most,
+                        unsigned long long& result) noexcept {
+  const char* digit = at;
+  unsigned long long value = 0;
+  for (; *digit >= '0' && *digit <= '9'; ++digit) {
+    const unsigned next = static_cast<unsigned>(*digit - '0');
+    if (next > most || value > (most - next) / 10) return false;
+    value = value * 10 + next;
+  }
+  if (digit == at) return false;
+  at = digit;
+  result = value;
+  return true;
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

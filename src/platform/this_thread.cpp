@@ -12,7 +12,7 @@
 //   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
 //   4  key.load           relaxed  -      a key is a number from the system, ready to be used
 //   5  key.compare_exch   relaxed  -      as 4
-#include "this_thread.hpp"
+#include <lockstep/detail/platform/this_thread.hpp>
 
 #include <errno.h>
 #include <cstddef>
@@ -52,14 +52,14 @@ class thread_slot_table {
     return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
   }
 
-  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
+  static unseamed_atomic<void*>& list_of(process_state& all, std::uintptr_t place) noexcept {
     const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
     return all.thread_slots[converted<std::size_t>(product >> 32) % process_state::slots_size];
   }
 
   static thread_slot* at_this_place(process_state& all) noexcept {
     if (!reuses) return nullptr;
-    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
+    void* const first = list_of(all, place()).load(memory_order_acquire);  // 1
     thread_slot* slot = static_cast<thread_slot*>(first);
     while (slot != nullptr && slot->place != place()) slot = slot->next;
     return slot;
@@ -68,7 +68,7 @@ class thread_slot_table {
   static thread_slot* add(process_state& all) noexcept {
     void* const raw = std::malloc(sizeof(thread_slot));
     if (raw == nullptr) return nullptr;
-    unseamed_atomic<void*>& first = list_of(all, place()).first;
+    unseamed_atomic<void*>& first = list_of(all, place());
     void* next = first.load(memory_order_acquire);  // 1
     thread_slot* const slot = ::new (raw)
         thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next), nullptr};
@@ -114,12 +114,11 @@ class thread_slot_table {
 LOCKSTEP_INLINE thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
 
 LOCKSTEP_INLINE thread_label label_of_this_thread() noexcept {
-  thread_label label;
+  thread_label label = {};
   label.number = system_thread_number();
-  char name[16] = {};
-  native_system::get_name(name, sizeof name);
+  native_system::get_name(label.name, sizeof label.name);
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
-                static_cast<unsigned long long>(native_system::thread_number()), name);
+                static_cast<unsigned long long>(native_system::thread_number()), label.name);
   return label;
 }
 

@@ -9,12 +9,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE const char* text_of(core_kind kind) noexcept {
-  return kind == core_kind::performance  ? "performance"
-         : kind == core_kind::efficiency ? "efficiency"
-                                         : "unknown";
-}
-
 LOCKSTEP_INLINE void number_anew(cpu_topology& places, unsigned cpu_place::* number) {
   std::vector<unsigned> numbers;
   for (const cpu_place& place : places) numbers.push_back(place.*number);

@@ -22,8 +22,6 @@ cpu_topology read_topology(const std::vector<unsigned>& cpus);
 
 // For the readers of each system. Pure functions.
 
-const char* text_of(core_kind kind) noexcept;
-
 /// Replaces each number of that kind by its rank among the different numbers: 7, 3, 7 become 1, 0, 1.
 void number_anew(cpu_topology& places, unsigned cpu_place::* number);
 

@@ -120,8 +120,9 @@ class system_mutex {
   void* native_ = nullptr;
 };
 
-/// A std::thread, without its headers.
-class native_thread {
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+/// A std::thread, without its headers. It is part of the seam of system.hpp.
+class plain_thread {
  public:
   /// Starts a thread that calls f(of). Returns 0, or the number of an error.
   int start(void* (*f)(void*), void* of) noexcept {
@@ -151,6 +152,7 @@ class native_thread {
 
   void* native_ = nullptr;
 };
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -17,8 +17,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/clock.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 
+#include "cgroup.hpp"
 #include "cpus.hpp"
 #include "topology.hpp"
 #include "windows.hpp"

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
+#include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

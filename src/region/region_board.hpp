@@ -44,9 +44,9 @@
 #include <utility>
 
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/region/job.hpp>
 #include "../base/rank_tree.hpp"
+#include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"
 #include "share_board.hpp"

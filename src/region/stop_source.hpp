@@ -38,10 +38,10 @@
 #include <utility>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/region_stopped.hpp>
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
+#include "../platform/system.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {

@@ -13,8 +13,8 @@
 
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/region/member_state.hpp>
+#include "../platform/system.hpp"
 #include "../wait/cpu_separation.hpp"
 #include "../wait/ranked_phases.hpp"
 #include "stop_source.hpp"

@@ -31,9 +31,9 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include "../platform/process.hpp"
+#include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "stop_source.hpp"
 

@@ -14,8 +14,8 @@
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
+#include "../platform/system.hpp"
 #include "../wait/cpu_separation.hpp"
 #include "../wait/ranked_phases.hpp"
 

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "../platform/cgroup.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -17,7 +19,7 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
     text.append("unknown");
   } else {
     append(text, "%zu (", machine.cpus.size());
-    append_cpu_list(text, machine.cpus);
+    append_ranges(text, machine.cpus);
     text.append(")");
   }
   append(text, machine.quota >= 0 ? ", quota %.2f\n" : ", no quota\n", machine.quota);
@@ -48,7 +50,7 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
   if (made.cpu_of_rank.size() > most) text.append(" ...");
   if (!made.left_out.empty()) {
     text.append("\n  not usable, left out: ");
-    append_cpu_list(text, made.left_out);
+    append_ranges(text, made.left_out);
   }
   append(text, "\n  futex: %s\n  process fence: %s\n", build.futex, build.process_fence);
   variables.describe(text, "  ", false);

@@ -54,7 +54,7 @@ LOCKSTEP_INLINE std::string text_of(const binding& where) {
                      : where.is_spread() ? "spread"
                      : where.is_list()   ? ""
                                          : "none";
-  append_cpu_list(text, where.list());
+  append_ranges(text, where.list());
   return text;
 }
 

@@ -202,7 +202,7 @@ LOCKSTEP_INLINE resolved_team resolve(const team_options& options) {
   if (options.bind().is_unset() && !result.left_out.empty() &&
       is_first_to_print(message::unusable_cpus)) {
     std::string text;
-    append_cpu_list(text, result.left_out);
+    append_ranges(text, result.left_out);
     std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
                  variables.bind.given.c_str(), text.c_str());
   }

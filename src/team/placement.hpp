@@ -23,9 +23,9 @@
 
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/team_options.hpp>
 #include "../platform/cpus.hpp"
+#include "../platform/system.hpp"
 #include "../platform/topology.hpp"
 #include "environment.hpp"
 

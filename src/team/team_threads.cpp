@@ -15,8 +15,7 @@
 #include <system_error>
 
 #include <lockstep/detail/platform/error.hpp>
-#include "../platform/plain_thread.hpp"
-#include "../platform/this_thread.hpp"
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

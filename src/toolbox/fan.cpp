@@ -18,8 +18,8 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
+#include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 
 namespace lockstep {

@@ -32,7 +32,7 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 
 namespace lockstep {

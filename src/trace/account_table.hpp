@@ -240,6 +240,16 @@ class account_table {
   std::size_t used() const noexcept { return used_.load(memory_order_acquire); }  // 1
   /// The key of an account, with texts that live for ever.
   const construct_key& key(std::size_t account) const noexcept { return keys_[account]; }
+  /// Calls f(key, account) for each account with a pass.
+  template <class Function>
+  void for_each(Function f) const {
+    const std::size_t all = used();
+    for (std::size_t i = 0; i < all; ++i) {
+      if (accounts_[i].passes.get() != 0) f(key(i), i);
+    }
+    const construct_key without_room = {"others", {nullptr, 0}, nullptr, nullptr};
+    if (accounts_[others].passes.get() != 0) f(without_room, others);
+  }
 
   /// Sets all numbers to 0. Requires: no thread adds meanwhile.
   void reset() noexcept {

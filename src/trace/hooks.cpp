@@ -4,12 +4,14 @@
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
 //   1  stage         relaxed  -      a hint for other threads
+//   2  unchecked     relaxed  -      only ever set, before the unit runs; see misuse.hpp
 #include <cstdio>
 #include <cstring>
 
+#include <lockstep/named_object.hpp>
 #include <lockstep/trace.hpp>
 #include "../observe/hooks.hpp"
-#include "../platform/this_thread.hpp"
+#include "../platform/process.hpp"
 
 #include "debug_aids.hpp"
 #include "ledger_board.hpp"
@@ -19,6 +21,12 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+LOCKSTEP_INLINE const observers_word& find_observers(bool is_unchecked) noexcept {
+  process_state& all = process();
+  if (is_unchecked) all.unchecked_units.store(1, memory_order_relaxed);  // 2
+  return all.observers;
+}
 
 /// The log of the calling thread if one of these observers is on; else null.
 inline thread_log* log_for(std::uint32_t observers_of_it) noexcept {
@@ -242,6 +250,10 @@ LOCKSTEP_INLINE void scope_ends(const char* name, const char* outer, std::uint64
 }
 
 }  // namespace detail
+
+LOCKSTEP_INLINE bool name_object(const void* object, const char* name) noexcept {
+  return detail::object_names::set(object, name);
+}
 
 LOCKSTEP_INLINE void name_this_thread(const char* name) noexcept {
   if (name == nullptr) name = "";

@@ -17,19 +17,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Collects text for a file, or for taken() if the file is null. It does not use printf, because a million records must
-/// take less than a second.
+/// Collects text. It does not use printf, because a million records must take less than a second.
 class json_writer {
  public:
-  explicit json_writer(std::FILE* to) noexcept : to_(to) {}
-  json_writer(const json_writer&) = delete;
-  json_writer& operator=(const json_writer&) = delete;
-
   json_writer& put(const char* text) { return put(text, std::strlen(text)); }
   json_writer& put(const char* text, std::size_t length) {
-    if (length > text_.size() - used_) make_room(length);
-    std::memcpy(&text_[used_], text, length);
-    used_ += length;
+    text_.append(text, length);
     return *this;
   }
   json_writer& number(std::uint64_t value) {
@@ -61,17 +54,10 @@ class json_writer {
   /// In quotes: EXPORT-1.
   json_writer& text(const char* of) { return put("\"").characters(of).put("\""); }
 
-  /// The name of a value in an object. The value follows. The name has at most 60 characters.
+  /// The name of a value in an object. The value follows.
   json_writer& field(const char* name) {
-    if (text_.size() - used_ < most_name) make_room(most_name);
-    char* at = &text_[used_];
-    if (used_ == 0 || at[-1] != '{') *at++ = ',';
-    *at++ = '"';
-    while (*name != 0) *at++ = *name++;
-    *at++ = '"';
-    *at++ = ':';
-    used_ = static_cast<std::size_t>(at - text_.data());
-    return *this;
+    if (text_.back() != '{') text_ += ',';
+    return put("\"").put(name).put("\":");
   }
   json_writer& field(const char* name, std::uint64_t value) { return field(name).number(value); }
   json_writer& field(const char* name, const char* value) { return field(name).text(value); }
@@ -100,15 +86,15 @@ class json_writer {
     return *this;
   }
 
-  bool flush() {
-    is_good_ = std::fwrite(text_.data(), 1, used_, to_) == used_ && is_good_;
-    used_ = 0;
-    return is_good_;
+  /// Writes the text to a file, if it is as long as that or longer, and begins a new one. False if that fails. Requires:
+  /// no field follows.
+  bool flush(std::FILE* to, std::size_t least) {
+    if (text_.size() < least) return true;
+    const bool is_written = std::fwrite(text_.data(), 1, text_.size(), to) == text_.size();
+    text_.clear();
+    return is_written;
   }
-  std::string& taken() {
-    text_.resize(used_);
-    return text_;
-  }
+  std::string& taken() noexcept { return text_; }
 
  private:
   /// The length in bytes of the character at `at`, if it is UTF-8 and needs no escape. Else 0.
@@ -127,20 +113,6 @@ class json_writer {
     return is_short_enough && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? length : 0;
   }
 
-  /// The last character stays in the text, because field() looks at it.
-  void make_room(std::size_t length) {
-    if (to_ != nullptr && used_ > 0) {
-      const char last = text_[--used_];
-      flush();
-      text_[used_++] = last;
-    }
-    if (length > text_.size() - used_) text_.resize(text_.size() + length + most_);
-  }
-
-  std::FILE* const to_;
-  static constexpr std::size_t most_ = std::size_t{1} << 16, most_name = 64;
-  bool is_good_ = true;
-  std::size_t used_ = 0;  ///< of the text
   std::string text_;
 };
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -78,61 +78,6 @@ struct gathered_waits {
   }
 };
 
-/// The sums for one construct, from the tables of all members.
-struct gathered_construct {
-  construct_key key;
-  ledger::construct sums;
-  gathered_waits all;
-  std::vector<gathered_waits> of_members;
-
-  gathered_construct(const construct_key& its_key, std::size_t members)
-      : key(its_key), of_members(members) {
-    sums.kind = key.kind;
-    if (key.where.file != nullptr) sums.file = key.where.file;
-    sums.line = key.where.line;
-    if (key.label != nullptr) sums.label = key.label;
-    sums.last.resize(members);
-    sums.busy.resize(members + 1);
-  }
-  /// `nanosecond`: how many ticks it has.
-  void add(std::size_t rank, const account_table& table, std::size_t account, double nanosecond) {
-    const construct_account& of = table[account];
-    const auto time = [nanosecond](std::uint64_t ticks) {
-      return static_cast<double>(ticks) / nanosecond;
-    };
-    all.add(of);
-    of_members[rank].add(of);
-    sums.time += time(of.regions_time.get());
-    sums.seen += of.seen.get();
-    sums.gain += time(of.gain.get());
-    sums.skew += time(of.skew.get());
-    sums.worst_skew = (std::max)(sums.worst_skew, time(of.longest_skew.get()));
-    for (std::size_t i = 0; i < sums.last.size(); ++i) sums.last[i] += table.last(account, i);
-    for (std::size_t k = 0; k < sums.busy.size(); ++k) sums.busy[k] += time(table.busy(account, k));
-  }
-  ledger::construct result(double nanosecond) const {
-    ledger::construct made = sums;
-    if (made.time == 0) {  // no region: the time of what lies before the construct
-      for (const double each : made.busy) made.time += each;
-    }
-    made.all = all.in(nanosecond);
-    for (const gathered_waits& each : of_members) {
-      made.members.push_back(each.in(nanosecond));
-      made.count = (std::max)(made.count, each.count);
-    }
-    return made;
-  }
-};
-
-LOCKSTEP_INLINE gathered_construct& construct_in(std::vector<gathered_construct>& all,
-                                                 const construct_key& key, std::size_t members) {
-  for (gathered_construct& each : all) {
-    if (each.key.is_same(key)) return each;
-  }
-  all.emplace_back(key, members);
-  return all.back();
-}
-
 /// A time as a number of at most four characters and a unit: "1.23 us".
 LOCKSTEP_INLINE std::string time_text(double nanoseconds) {
   static const char* const units[] = {"ns", "us", "ms", "s"};
@@ -151,13 +96,13 @@ LOCKSTEP_INLINE std::string time_text(double nanoseconds) {
 }
 
 /// "0: 12 %  1: 88 %": the shares of a sum. Small shares are left out, and so are those after the eighth.
-LOCKSTEP_INLINE std::string shares_text(const double* parts, std::size_t count) {
-  double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += parts[i];
+template <class Number>
+std::string shares_text(const std::vector<Number>& parts) {
+  const Number sum = std::accumulate(parts.begin(), parts.end(), Number());
   std::string text;
   unsigned shown = 0;
-  for (std::size_t i = 0; i < count && sum > 0; ++i) {
-    const double percent = 100 * parts[i] / sum;
+  for (std::size_t i = 0; i < parts.size() && sum > 0; ++i) {
+    const double percent = 100 * static_cast<double>(parts[i]) / static_cast<double>(sum);
     if (percent < 0.5) continue;
     if (++shown > 8) {
       text += "  ...";
@@ -166,11 +111,6 @@ LOCKSTEP_INLINE std::string shares_text(const double* parts, std::size_t count) 
     append(text, "%s%zu: %.0f %%", text.empty() ? "" : "  ", i, percent);
   }
   return text;
-}
-LOCKSTEP_INLINE std::string shares_text(const std::vector<std::uint64_t>& parts) {
-  std::vector<double> values;
-  for (const std::uint64_t each : parts) values.push_back(static_cast<double>(each));
-  return shares_text(values.data(), values.size());
 }
 
 inline void put_json(json_writer& to, std::uint64_t number) { to.number(number); }
@@ -198,29 +138,61 @@ void put_json(json_writer& to, const std::vector<Value>& values) {
 
 }  // namespace ledger_text
 
-LOCKSTEP_INLINE ledger ledger_board::gather(const char* team) const {
-  using namespace ledger_text;
-  const double nanosecond = ticks_per_second_ / 1e9;
-  std::vector<gathered_construct> found;
+/// The sums for one construct, from the tables of all members. `nanosecond`: how many ticks it has.
+LOCKSTEP_INLINE ledger::construct ledger_board::gather(const construct_key& key,
+                                                       double nanosecond) const {
+  const auto time = [nanosecond](std::uint64_t ticks) {
+    return static_cast<double>(ticks) / nanosecond;
+  };
+  ledger::construct made;
+  made.kind = key.kind;
+  if (key.where.file != nullptr) made.file = key.where.file;
+  made.line = key.where.line;
+  if (key.label != nullptr) made.label = key.label;
+  made.last.resize(members());
+  made.busy.resize(members() + 1);
+  ledger_text::gathered_waits all;
   for (std::size_t rank = 0; rank < members(); ++rank) {
     const account_table& table = of(rank).accounts;
-    const std::size_t used = table.used();
-    for (std::size_t i = 0; i <= account_table::most; ++i) {
-      const bool found_no_room = i == account_table::others;
-      if ((i >= used && !found_no_room) || table[i].passes.get() == 0) continue;
-      const construct_key others = {"others", {nullptr, 0}, nullptr, nullptr};
-      construct_in(found, found_no_room ? others : table.key(i), members())
-          .add(rank, table, i, nanosecond);
-    }
+    ledger_text::gathered_waits own;
+    table.for_each([&](const construct_key& its_key, std::size_t i) {
+      if (!its_key.is_same(key)) return;
+      const construct_account& account = table[i];
+      all.add(account);
+      own.add(account);
+      made.time += time(account.regions_time.get());
+      made.seen += account.seen.get();
+      made.gain += time(account.gain.get());
+      made.skew += time(account.skew.get());
+      made.worst_skew = (std::max)(made.worst_skew, time(account.longest_skew.get()));
+      for (std::size_t k = 0; k < members(); ++k) made.last[k] += table.last(i, k);
+      for (std::size_t k = 0; k <= members(); ++k) made.busy[k] += time(table.busy(i, k));
+    });
+    made.members.push_back(own.in(nanosecond));
+    made.count = (std::max)(made.count, own.count);
   }
+  made.all = all.in(nanosecond);
+  // No region: the time of what lies before the construct.
+  if (made.time == 0) made.time = std::accumulate(made.busy.begin(), made.busy.end(), 0.0);
+  return made;
+}
+
+LOCKSTEP_INLINE ledger ledger_board::gather(const char* team) const {
+  const double nanosecond = ticks_per_second_ / 1e9;
   ledger result;
   result.team = team;
   result.members = members();
   const std::uint64_t since = kept_since_.get();
   const std::uint64_t kept = kept_before_.get() + (since != 0 ? tick_clock::now() - since : 0);
   result.time = static_cast<double>(kept) / nanosecond;
-  for (const gathered_construct& each : found) {
-    result.constructs.push_back(each.result(nanosecond));
+  std::vector<construct_key> keys;
+  for (std::size_t rank = 0; rank < members(); ++rank) {
+    of(rank).accounts.for_each([&](const construct_key& key, std::size_t) {
+      const auto is_it = [&](const construct_key& each) { return each.is_same(key); };
+      if (std::any_of(keys.begin(), keys.end(), is_it)) return;
+      keys.push_back(key);
+      result.constructs.push_back(gather(key, nanosecond));
+    });
   }
   std::stable_sort(result.constructs.begin(), result.constructs.end(),
                    [](const ledger::construct& a, const ledger::construct& b) {
@@ -232,7 +204,7 @@ LOCKSTEP_INLINE ledger ledger_board::gather(const char* team) const {
     const member_ledger& own = of(rank);
     for (std::size_t k = 0; k <= members(); ++k) decided.loops_on[k] += own.loops_on(k);
     for (unsigned i = 0; i < static_cast<unsigned>(ledger_count::how_many); ++i) {
-      decided.*decided_numbers[i].value += own.count_of(static_cast<ledger_count>(i));
+      decided.*ledger_text::decided_numbers[i].value += own.count_of(static_cast<ledger_count>(i));
     }
   }
   return result;
@@ -287,8 +259,7 @@ LOCKSTEP_INLINE std::string ledger::table() const {
            each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
   }
-  const std::vector<double> shares = busy();
-  const std::string busy_shares = shares_text(shares.data(), shares.size());
+  const std::string busy_shares = shares_text(busy());
   if (!busy_shares.empty())
     text += "share of time with so many members busy: " + busy_shares + "\n";
   std::string loops;
@@ -325,7 +296,7 @@ LOCKSTEP_INLINE std::string ledger::table() const {
 LOCKSTEP_INLINE std::string ledger::json() const {
   using namespace detail;
   using namespace detail::ledger_text;
-  json_writer to(nullptr);
+  json_writer to;
   to.put("{").field("team", team.c_str()).field("members", members);
   put_json(to.field("time"), time);
   to.field("unit", "ns").field("constructs").put("[");

@@ -338,6 +338,8 @@ class ledger_board {
   void reset() noexcept;
 
  private:
+  ledger::construct gather(const construct_key& key, double nanosecond) const;
+
   const double ticks_per_second_;
   tally kept_since_, kept_before_;  ///< on since that tick, or 0: off; ticks that it was on before
   ledger_paces paces_;

@@ -26,20 +26,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include "../platform/fork.hpp"
 #include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// A text that lives for ever, equal to this one. For any thread, at any time, but not for signal handlers.
-const char* keep_text(const char* given) noexcept;
 
 /// Lists that only grow. They have no lock, so that a thread that forks may keep texts at any time.
 struct kept_texts {
@@ -55,8 +56,44 @@ struct kept_texts {
     return reinterpret_cast<const char*>(of + 1);
   }
   /// The table of the process; null: no memory.
-  static kept_texts* of_process() noexcept;
+  static kept_texts* of_process() noexcept {
+    observer_atomic<void*>& word = process().trace_texts;
+    void* first = word.load(memory_order_acquire);  // 1
+    if (first != nullptr) return static_cast<kept_texts*>(first);
+    kept_texts* const made = new (std::nothrow) kept_texts();
+    if (made == nullptr || word.compare_exchange_strong(first, made, memory_order_release,  // 2
+                                                        memory_order_acquire)) {            // 1
+      return made;
+    }
+    delete made;
+    return static_cast<kept_texts*>(first);
+  }
 };
+
+/// A text that lives for ever, equal to this one. For any thread, at any time, but not for signal handlers.
+inline const char* keep_text(const char* given) noexcept {
+  kept_texts* const texts = kept_texts::of_process();
+  if (texts == nullptr) return "?";
+  std::size_t place = 5381;
+  for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
+  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  kept_texts::text* next = first.load(memory_order_acquire);  // 1
+  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
+    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
+  }
+  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 3
+    return "(too many names)";
+  }
+  const std::size_t length = std::strlen(given) + 1;
+  void* const raw = std::malloc(sizeof(kept_texts::text) + length);
+  if (raw == nullptr) return "?";
+  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
+  std::memcpy(static_cast<void*>(made + 1), given, length);
+  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 2
+                                      memory_order_relaxed)) {                 // 3
+  }
+  return kept_texts::content(made);
+}
 
 /// keep_text() for one thread, which asks for the same texts again and again.
 class text_keeper {
@@ -120,20 +157,72 @@ class shown {
 };
 
 /// The name of a file without its directories, and the line. If `line` is 0, `file` is the name of a function.
-std::string site_text(const char* file, std::uint64_t line);
+inline std::string site_text(const char* file, std::uint64_t line) {
+  const char* last_part = file;
+  for (const char* at = file; *at != 0; ++at) {
+    if (*at == '/' || *at == '\\') last_part = at + 1;
+  }
+  return line == 0 ? last_part : last_part + (":" + std::to_string(line));
+}
 
 struct object_name {
   const void* object;  ///< null: the entry is free
   char text[48];
 };
 
-struct object_names {
+class object_names {
+ public:
   /// Gives the object a name; null or "" takes the name away. False if there is no memory, or no object.
-  static bool set(const void* object, const char* name) noexcept;
+  static bool set(const void* object, const char* name) noexcept {
+    if (object == nullptr) return false;
+    watch_forks<locked_around_fork<&process_state::name_forks, object_names>>();
+    const bool has_name = name != nullptr && name[0] != 0;
+    object_name wanted = {};
+    if (has_name) {
+      wanted.object = object;
+      std::snprintf(wanted.text, sizeof wanted.text, "%s", name);
+    }
+    observer_atomic<void*>& first = list_of(object);
+    const holding<fork_section> held(process().name_forks);
+    entry *place = nullptr, *unused = nullptr;
+    entry* const head = static_cast<entry*>(first.load(memory_order_relaxed));  // 4
+    for (entry* at = head; at != nullptr && place == nullptr; at = at->next) {
+      object_name known;
+      if (!at->name.read(known)) continue;
+      if (known.object == nullptr) unused = at;
+      if (known.object == object) place = at;
+    }
+    if (place == nullptr && has_name) place = unused;
+    if (place != nullptr) place->name.show(wanted);
+    if (place != nullptr || !has_name) return true;
+    place = new (std::nothrow) entry();
+    if (place == nullptr) return false;
+    place->name.show(wanted);
+    place->next = head;
+    first.store(place, memory_order_release);  // 2
+    return true;
+  }
   /// False if it has none.
-  static bool find(const void* object, object_name& out) noexcept;
+  static bool find(const void* object, object_name& out) noexcept {
+    if (object == nullptr) return false;
+    const void* const head = list_of(object).load(memory_order_acquire);  // 1
+    for (const entry* at = static_cast<const entry*>(head); at != nullptr; at = at->next) {
+      if (at->name.read(out) && out.object == object) return true;
+    }
+    return false;
+  }
   /// Nothing to do: the table is whole in the child.
   static void in_child() noexcept {}
+
+ private:
+  struct entry {
+    shown<object_name> name;
+    entry* next;
+  };
+  static observer_atomic<void*>& list_of(const void* object) noexcept {
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return process().object_names[place % process_state::object_names_size];
+  }
 };
 
 }  // namespace detail

@@ -26,7 +26,7 @@
 //   3  number.load      acquire  4      the options of the trace are set before its number
 //   4  number.store     release  3      as 3
 //   5  options          relaxed  -      ordered by 3 and 4
-//   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.cpp)
+//   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.hpp)
 //   7  ring, number     relaxed  -      the ring of the thread, or of an earlier one; a number that stands for itself
 //   8  place            relaxed  -      a hint that is whole in itself
 //   9  count.store      release  11     a reader that sees the count sees the records before it
@@ -43,10 +43,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/clock.hpp>
+#include "../observe/observers.hpp"
+#include "../platform/fork.hpp"
 #include "thread_log.hpp"
 
 namespace lockstep {
@@ -133,12 +137,25 @@ class record_ring {
 
   /// Makes a ring with room for so many records, a power of two above 1; null if there is no memory. It is never freed.
   /// `before`: the ring that it replaces, which a thread may be reading, or null.
-  static record_ring* make(std::size_t room, record_ring* before) noexcept;
+  static record_ring* make(std::size_t room, record_ring* before) noexcept {
+    slot* const places = static_cast<slot*>(std::calloc(room, sizeof(slot)));
+    if (places == nullptr) return nullptr;
+    // All places are zeros from calloc(), but the later ones get memory only when they are written: a program that
+    // records little takes no more memory.
+    for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (places + i) slot();
+    record_ring* const made = new (std::nothrow) record_ring(places, room, before);
+    if (made == nullptr) std::free(places);
+    return made;
+  }
 
   std::size_t room() const noexcept { return room_; }
   const record_ring* before() const noexcept { return before_; }
   /// Begins anew, for the trace of that number, with so many records at most. Only for its thread.
-  void begin(std::uint32_t trace, std::size_t records) noexcept;
+  void begin(std::uint32_t trace, std::size_t records) noexcept {
+    count_.store(0, memory_order_relaxed);  // 13
+    records_ = records;
+    trace_.store(trace, memory_order_release);  // 14
+  }
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 15
 
   /// Writes one or two records. Only for its thread.
@@ -162,7 +179,25 @@ class record_ring {
     return so_far < records_ ? static_cast<std::size_t>(so_far) : records_;
   }
   /// Copies what there is, the oldest first, to `to`, which has room for `room` records. Returns their number.
-  std::size_t copy(trace_record* to, std::size_t room) const noexcept;
+  std::size_t copy(trace_record* to, std::size_t room) const noexcept {
+    const std::uint64_t end = count_.load(memory_order_acquire);  // 11
+    std::uint64_t first = end > records_ ? end - records_ : 0;
+    if (end - first > room) first = end - room;
+    for (std::uint64_t at = first; at < end; ++at) {
+      const slot& from = slots_[at & (records_ - 1)];
+      for (unsigned k = 0; k < 4; ++k) {
+        to[at - first].words[k] = from.words[k].load(memory_order_acquire);  // 12
+      }
+    }
+    // The thread may be writing the two records after its count now.
+    const std::uint64_t now = count_.load(memory_order_relaxed);  // 13
+    const std::uint64_t whole = now + 2 > records_ ? now + 2 - records_ : 0;
+    std::uint64_t begin = first;
+    if (whole > first && (now != end || end > records_ - 2)) begin = whole < end ? whole : end;
+    for (std::uint64_t at = begin; begin != first && at < end; ++at)
+      to[at - begin] = to[at - first];
+    return converted<std::size_t>(end - begin);
+  }
 
   std::uint64_t thread = 0;  ///< the thread that writes it, and that alone uses this
 
@@ -267,17 +302,91 @@ struct recorder {
   static constexpr std::size_t most_records = std::size_t{1} << 30;
 
   /// start(), if there is memory for so many records of the calling thread. False also above most_records.
-  static bool start_with_room(std::size_t records) noexcept;
+  static bool start_with_room(std::size_t records) noexcept {
+    if (records > most_records) return false;
+    thread_log* const log = log_of_this_thread();
+    if (log != nullptr && ring_with_room(*log, rounded_records(records)) == nullptr) return false;
+    return start(records);
+  }
   /// Starts a trace; false if one runs, or there is no memory. Requires: no more than most_records.
-  static bool start(std::size_t records) noexcept;
+  static bool start(std::size_t records) noexcept {
+    const std::size_t rounded = rounded_records(records);
+    watch_forks<locked_around_fork<&process_state::trace_forks, recorder>>();
+    const holding<fork_section> held(process().trace_forks);
+    trace_session* of = session();
+    if (of == nullptr) {
+      of = new (std::nothrow) trace_session;
+      if (of == nullptr) return false;
+      process().trace.store(of, memory_order_release);  // 2
+    }
+    if (of->is_running) return false;
+    of->is_running = true;
+    const std::uint32_t before = of->number.load(memory_order_relaxed);  // 7
+    of->records.store(rounded, memory_order_relaxed);                    // 5
+    of->begin = tick_clock::now();
+    of->end = 0;
+    of->number.store(before + 1, memory_order_release);  // 4
+    begin_to_observe(observer::records);
+    return true;
+  }
   /// Ends the trace; false if none runs.
-  static bool stop() noexcept;
-  static bool is_running() noexcept;
-  static void in_child() noexcept;
+  static bool stop() noexcept {
+    const holding<fork_section> held(process().trace_forks);
+    trace_session* const of = session();
+    if (of == nullptr || !of->is_running) return false;
+    end_to_observe(observer::records);
+    of->end = tick_clock::now();
+    of->is_running = false;
+    return true;
+  }
+  static bool is_running() noexcept {
+    const holding<fork_section> held(process().trace_forks);
+    const trace_session* const of = session();
+    return of != nullptr && of->is_running;
+  }
+  /// RECORD-2.
+  static void in_child() noexcept {
+    end_to_observe(observer::records);
+    if (trace_session* const of = session()) of->is_running = of->is_to_be_written = false;
+  }
 
  private:
-  static record_ring* ring_with_room(thread_log& log, std::size_t records) noexcept;
-  static record_ring* make_ready(thread_log& log) noexcept;
+  static std::size_t rounded_records(std::size_t records) noexcept {
+    std::size_t rounded = 16;
+    while (rounded < records && rounded < most_records) rounded *= 2;
+    return rounded;
+  }
+  /// The ring of the thread, or a larger one that replaces it; null: no memory.
+  static record_ring* ring_with_room(thread_log& log, std::size_t records) noexcept {
+    record_ring* const known = log.ring.load(memory_order_relaxed);  // 7
+    if (known != nullptr && known->room() >= records) return known;
+    record_ring* const made = record_ring::make(records, known);
+    if (made != nullptr) log.ring.store(made, memory_order_release);  // 6
+    return made;
+  }
+  LOCKSTEP_NOINLINE static record_ring* make_ready(thread_log& log) noexcept {
+    const trace_session* const of = session();
+    const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+    if (number == 0) return nullptr;
+    std::size_t records = converted<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+    record_ring* ring = ring_with_room(log, records);
+    while (ring == nullptr && records > record_ring::touched_at_once) {
+      records /= 2;
+      ring = ring_with_room(log, records);
+    }
+    if (ring == nullptr) return nullptr;
+    if (ring->trace() != number) {
+      ring->begin(number, records);
+    }
+    ring->thread = log.number;
+    thread_name name = {};
+    log.name.read(name);
+    const std::uint64_t now = tick_clock::now();
+    const trace_record begin = trace_record::of(record_kind::begin, 0, now, now,
+                                                log.texts.kept(name.text), log.shown_number());
+    ring->put(&begin, 1);
+    return ring;
+  }
 };
 
 }  // namespace detail

@@ -28,6 +28,7 @@
 
 #include "../observe/observers.hpp"
 #include "../platform/signals.hpp"
+#include "../platform/system_texts.hpp"
 #include "../platform/user_files.hpp"
 #include "debug_aids.hpp"
 #include "ledger_board.hpp"
@@ -90,15 +91,8 @@ LOCKSTEP_INLINE void show_ledger(const team_view& of, const char* name,
                                  const ledger_output& to) noexcept {
   const ledger_board* const board = made_board(of);
   if (board == nullptr || !to.is_wanted) return;
-#if LOCKSTEP_HAS_EXCEPTIONS
-  try {
-#endif
-    print_ledger(board->gather(name), to);
-#if LOCKSTEP_HAS_EXCEPTIONS
-  } catch (const std::bad_alloc&) {
-    std::fputs("lockstep: LOCKSTEP_LEDGER: there is no memory for the ledger of a team\n", stderr);
-  }
-#endif
+  if (has_memory_for([&] { print_ledger(board->gather(name), to); })) return;
+  std::fputs("lockstep: LOCKSTEP_LEDGER: there is no memory for the ledger of a team\n", stderr);
 }
 
 /// From now on the calling thread adds to these accounts; null: to none.
@@ -115,7 +109,6 @@ LOCKSTEP_INLINE void enter_construct(thread_log& log, const member_view& self) n
   const observed_member who = self.observed();
   log.here = {log.texts.kept(in.kind),
               log.texts.kept(in.where),
-              in.extent,
               who.team,
               who.region,
               who.rank,

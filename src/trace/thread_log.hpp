@@ -30,11 +30,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <new>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "../platform/fork.hpp"
+#include "../platform/process.hpp"
 #include "names.hpp"
 
 namespace lockstep {
@@ -48,7 +53,6 @@ class record_ring;
 struct construct_visit {
   const char* kind;  ///< the name of the function of `member`; null: none yet
   source_place where;
-  std::size_t extent;  ///< iterations, or the size of a value
   const void*
       team;  ///< the address of what the members share: the same for all members of the region
   std::uint32_t region;  ///< the number of the region
@@ -107,6 +111,66 @@ struct thread_name {
 
 class thread_log {
  public:
+  /// All logs: for (const thread_log* at = first(); at != nullptr; at = at->next())
+  static thread_log* first() noexcept {
+    return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 2
+  }
+  /// Makes a log for the calling thread, which has none. Null: LOG-4, or no memory.
+  LOCKSTEP_NOINLINE static thread_log* make() noexcept {
+    static thread_local log_of_thread own;
+    if (own.has_ended) return nullptr;
+    watch_forks<locked_around_fork<&process_state::log_forks, thread_log>>();
+    thread_slot& slot = this_thread_slot();
+    thread_log* const log = take(slot.number);
+    if (log == nullptr) return nullptr;
+    own.log = log;
+    thread_name name = {};
+    std::snprintf(name.text, sizeof name.text, "%s", label_of_this_thread().name);
+    log->name.show(name);
+    log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 1
+    slot.log = log;
+    return log;
+  }
+  /// A log for the thread of that number: one whose thread has ended, or a new one. Null: no memory.
+  static thread_log* take(std::uint64_t thread) noexcept {
+    for (thread_log* at = first(); at != nullptr; at = at->next_) {
+      std::uint64_t nobody = 0;
+      if (!at->owner_.compare_exchange_strong(nobody, changes_owner,
+                                              memory_order_acquire,     // 4
+                                              memory_order_relaxed)) {  // 1
+        continue;
+      }
+      at->reset();
+      at->number = thread;
+      at->owner_.store(thread, memory_order_release);  // 5
+      return at;
+    }
+    thread_log* const made = new (std::nothrow) thread_log();
+    if (made == nullptr) return nullptr;
+    made->number = thread;
+    made->owner_.store(thread, memory_order_relaxed);  // 1
+    observer_atomic<void*>& first = process().thread_logs;
+    void* next = first.load(memory_order_acquire);  // 2
+    do {
+      made->next_ = static_cast<thread_log*>(next);
+      made->track_ = next != nullptr ? made->next_->track_ + 1 : 0;
+    } while (!first.compare_exchange_weak(next, made, memory_order_release,  // 3
+                                          memory_order_acquire));  // 2
+    return made;
+  }
+  /// Its thread ends.
+  static void give_back(thread_log& of) noexcept {
+    of.depth.store(0, memory_order_relaxed);   // 1
+    of.owner_.store(0, memory_order_release);  // 5
+  }
+  /// LOG-3.
+  static void in_child() noexcept {
+    const std::uint64_t me = this_thread_slot().number;
+    for (thread_log* at = first(); at != nullptr; at = at->next_) {
+      if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 1
+    }
+  }
+
   static constexpr std::uint32_t most_waits = 4, most_visits = 8, most_parts = 8;
 
   /// The track of the thread: 0 for the first log of the process.
@@ -152,21 +216,92 @@ class thread_log {
 
   // Only for its thread. What only the watchdog reads is shown only if the watchdog is on.
   /// A wait begins, inside of the waits that the thread is in.
-  void wait_begins(const shown_wait& what, bool is_watched) noexcept;
-  void wait_ends(bool is_watched) noexcept;
+  void wait_begins(const shown_wait& what, bool is_watched) noexcept {
+    if (is_watched) {
+      if (what.what.kind != wait_kind::end_of_part) show_outer_part();
+      if (what.what.expected != 0 && what.what.rank != wait_subject::nobody) meets(what.what);
+    }
+    const std::uint32_t in = depth.load(memory_order_relaxed);  // 1
+    if (in < most_waits) waits[in].show(what);
+    stage.store(0, memory_order_relaxed);       // 1
+    depth.store(in + 1, memory_order_release);  // 7
+  }
+  void wait_ends(bool is_watched) noexcept {
+    depth.store(depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
+    if (is_watched) show_outer_part();
+  }
   /// A member has come to the construct `here`, arrives in a phase, or goes on. Each shows the same visit, known by its
   /// `came`, with more in it.
-  void show_visit() noexcept;
+  void show_visit() noexcept {
+    show_outer_part();
+    std::uint32_t count = visit_count.load(memory_order_relaxed);  // 1
+    const bool is_known = count != 0 && shown_team_ == here.team && shown_came_ == here.came;
+    shown_team_ = here.team;
+    shown_came_ = here.came;
+    if (!is_known) ++count;
+    visits[(count - 1) % most_visits].show(here);
+    visit_count.store(count, memory_order_release);  // 7
+  }
   /// Null: there is no room for one more.
-  open_part* part_begins(const open_part& what, bool is_watched) noexcept;
-  void part_ends(open_part& what, std::uint64_t now, bool is_watched) noexcept;
-  void node_begins(const char* of, std::uint64_t now) noexcept;
-  void node_ends(std::uint64_t now) noexcept;
-  void thread_begins(const void* end) noexcept;
-  void lock_taken(const void* object) noexcept;
-  void lock_left(const void* object) noexcept;
+  open_part* part_begins(const open_part& what, bool is_watched) noexcept {
+    if (open_parts == most_parts) return nullptr;
+    open_part& made = parts[open_parts++];
+    made = what;
+    shows_ended_part_ = false;
+    if (is_watched) part.show(made);
+    return &made;
+  }
+  void part_ends(open_part& what, std::uint64_t now, bool is_watched) noexcept {
+    open_parts = static_cast<std::uint32_t>(&what - parts);
+    what.ended = now;
+    shows_ended_part_ = is_watched;
+    if (is_watched) part.show(what);
+  }
+  void node_begins(const char* of, std::uint64_t now) noexcept {
+    node_here_ = node_visit();
+    std::strncpy(node_here_.name, of, sizeof node_here_.name - 1);
+    node_here_.began = now;
+    node.show(node_here_);
+  }
+  void node_ends(std::uint64_t now) noexcept {
+    if (node_here_.began == 0) return;
+    node_here_.ended = now;
+    node.show(node_here_);
+  }
+  void thread_begins(const void* end) noexcept {
+    held_.end = end;
+    locks.show(held_);
+  }
+  void lock_taken(const void* object) noexcept {
+    if (held_.count == held_locks::most) return;
+    held_.objects[held_.count++] = object;
+    locks.show(held_);
+  }
+  void lock_left(const void* object) noexcept {
+    // Begins with the last one: locks are mostly given up in reverse order.
+    for (std::uint32_t i = held_.count; i-- > 0;) {
+      if (held_.objects[i] != object) continue;
+      held_.objects[i] = held_.objects[--held_.count];
+      return locks.show(held_);
+    }
+  }
   /// Removes what the thread before did.
-  void reset() noexcept;
+  void reset() noexcept {
+    depth.store(0, memory_order_relaxed);        // 1
+    visit_count.store(0, memory_order_relaxed);  // 1
+    here = construct_visit();
+    open_parts = 0;
+    region_name = nullptr;
+    accounts = nullptr;
+    shows_ended_part_ = false;
+    node_here_ = node_visit();
+    held_ = held_locks();
+    met_ = last_meetings();
+    part.hide();
+    node.hide();
+    locks.hide();
+    meetings.hide();
+  }
 
   /// Reads a wait for the watchdog. Index 0 is the outermost one. False if there is none at that depth.
   bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
@@ -175,13 +310,38 @@ class thread_log {
   }
 
  private:
-  friend struct thread_logs;
   /// The owner while the log passes from one thread to the next.
   static constexpr std::uint64_t changes_owner = ~std::uint64_t{0};
 
+  /// Ends the log when its thread ends. Afterwards has_ended is true.
+  struct log_of_thread {
+    thread_log* log = nullptr;
+    bool has_ended = false;
+
+    ~log_of_thread() {
+      has_ended = true;
+      if (log == nullptr) return;
+      this_thread_slot().log = nullptr;
+      give_back(*log);
+    }
+  };
+
   thread_log() = default;
-  void show_outer_part() noexcept;
-  void meets(const wait_subject& what) noexcept;
+  /// A part that has ended is shown until its region has ended. Then the part that called the region is shown again.
+  void show_outer_part() noexcept {
+    if (!shows_ended_part_ || open_parts == 0) return;
+    shows_ended_part_ = false;
+    part.show(parts[open_parts - 1]);
+  }
+  void meets(const wait_subject& what) noexcept {
+    std::uint32_t at = 0;
+    while (at < met_.count && met_.all[at].object != what.object) ++at;
+    if (at == met_.count && met_.count < last_meetings::most) ++met_.count;
+    if (at == last_meetings::most) --at;
+    for (; at > 0; --at) met_.all[at] = met_.all[at - 1];
+    met_.all[0] = {what.object, what.rank, what.phase};
+    meetings.show(met_);
+  }
 
   bool shows_ended_part_ = false;
   const void* shown_team_ = nullptr;  ///< of the visit that was shown last
@@ -195,31 +355,50 @@ class thread_log {
   thread_log* next_ = nullptr;
 };
 
-struct thread_logs {
-  /// All logs: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
-  static thread_log* first() noexcept {
-    return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 2
-  }
-  /// Makes a log for the calling thread, which has none. Null: LOG-4, or no memory.
-  static thread_log* make() noexcept;
-  /// A log for the thread of that number: one whose thread has ended, or a new one. Null: no memory.
-  static thread_log* take(std::uint64_t thread) noexcept;
-  /// Its thread ends.
-  static void give_back(thread_log& of) noexcept;
-  /// LOG-3.
-  static void in_child() noexcept;
-};
-
 /// The log of the calling thread; made if there is none. Null: LOG-4, or no memory.
 inline thread_log* log_of_this_thread() noexcept {
   thread_log* const known = static_cast<thread_log*>(this_thread_slot().log);
-  return known != nullptr ? known : thread_logs::make();
+  return known != nullptr ? known : thread_log::make();
 }
 
 /// The text for a kind of wait; null for of_construct.
-const char* text_of(wait_kind kind) noexcept;
+inline const char* text_of(wait_kind kind) noexcept {
+  static constexpr const char* texts[] = {
+      nullptr,
+      "lockstep::event",
+      "lockstep::auto_reset_event",
+      "lockstep::manual_reset_event",
+      "lockstep::latch",
+      "lockstep::eventual",
+      "lockstep::barrier",
+      "lockstep::ranked_barrier",
+      "lockstep::fan_out",
+      "lockstep::fan_in",
+      "lockstep::fan_in_out",
+      "lockstep::mailbox",
+      "lockstep::joinable_thread",
+      "lockstep::mutex",
+      "lockstep::shared_mutex",
+      "lockstep::counting_semaphore",
+      "lockstep::condition_variable",
+      "a lock of the library",
+      "its turn with a team",
+      "the next region",
+      "the end of a member's part",
+      "room for one construct more",
+      "its turn in an ordered loop",
+      "a step of another member",
+      "a step of a plan",
+  };
+  static_assert(sizeof texts / sizeof texts[0] == static_cast<std::size_t>(wait_kind::how_many),
+                "one of each kind, in their order");
+  return texts[static_cast<std::size_t>(kind)];
+}
 /// The text for a wait: that of its kind, or the construct that the thread is in. Null: neither is known.
-const char* text_of(const wait_subject& what) noexcept;
+inline const char* text_of(const wait_subject& what) noexcept {
+  const char* const text = text_of(what.kind);
+  return text != nullptr ? text : what.construct;
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -42,7 +42,7 @@ namespace detail {
 
 class trace_writer {
  public:
-  trace_writer(const trace_view& of, std::FILE* to) noexcept : of_(of), out_(to) {}
+  trace_writer(const trace_view& of, std::FILE* to) noexcept : of_(of), to_(to) {}
 
   bool write() {
     out_.put("{").field("traceEvents").put("[\n");
@@ -64,12 +64,17 @@ class trace_writer {
     out_.field("lockstep", LOCKSTEP_VERSION).field("members", of_.members);
     out_.field("dropped", of_.lost);
     out_.time_field("duration_us", of_.time(of_.end)).put("}}\n");
-    return out_.flush();
+    return out_.flush(to_, 0) && is_good_;
   }
 
  private:
   static constexpr std::size_t most_open = 64;
 
+  /// Ends an event of many.
+  void separate() {
+    out_.put(",\n");
+    is_good_ = out_.flush(to_, std::size_t{1} << 16) && is_good_;
+  }
   json_writer& place(std::size_t track) { return out_.field("pid", process_).field("tid", track); }
   /// The arguments follow, as in all events.
   json_writer& meta(std::size_t track, const char* name) {
@@ -87,7 +92,7 @@ class trace_writer {
       std::uint64_t end = of_.time(each.end);
       while (depth > 0 && open[depth - 1] <= begin) --depth;
       if (depth > 0 && end > open[depth - 1]) end = open[depth - 1];  // EXPORT-2
-      out_.put(",\n");
+      separate();
       write_event(each, begin, end);
       out_.put("}}");
       const bool is_slice = kind != record_kind::mark && kind != record_kind::counter;
@@ -198,7 +203,8 @@ class trace_writer {
     if (each.leaves_end && sent > 0) --sent;
     if (each.comes_to_end && came > sent) --came;
     for (const bool is_begin : {true, false}) {
-      out_.put(",\n{").field("name", each.name).field("cat", "arrow");
+      separate();
+      out_.put("{").field("name", each.name).field("cat", "arrow");
       out_.field("ph", is_begin ? "s" : "f");
       if (!is_begin) out_.field("bp", "e");
       out_.field("id", arrows_).time_field("ts", is_begin ? sent : came);
@@ -208,6 +214,8 @@ class trace_writer {
 
   const trace_view& of_;
   const std::uint64_t process_ = process_number();
+  std::FILE* const to_;
+  bool is_good_ = true;
   std::uint64_t arrows_ = 0;
   json_writer out_;
 };
@@ -296,18 +304,14 @@ LOCKSTEP_INLINE std::string take_trace_path() {
 
 /// Stops the trace that LOCKSTEP_TRACE has started, and writes it.
 LOCKSTEP_INLINE void end_trace_of_program() {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  try {
-#endif
+  const bool is_written = has_memory_for([] {
     const std::string path = take_trace_path();
     if (path.empty()) return;
     recorder::stop();
     write_trace(path.c_str());
-#if LOCKSTEP_HAS_EXCEPTIONS
-  } catch (const std::bad_alloc&) {
-    std::fputs("lockstep: LOCKSTEP_TRACE: there is no memory to write the trace\n", stderr);
-  }
-#endif
+  });
+  if (is_written) return;
+  std::fputs("lockstep: LOCKSTEP_TRACE: there is no memory to write the trace\n", stderr);
 }
 
 LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
@@ -343,7 +347,7 @@ LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
     std::memcpy(of.path, real.c_str(), real.size() + 1);
     of.is_to_be_written = true;
   }
-  std::atexit([] { end_trace_of_program(); });
+  std::atexit(&end_trace_of_program);
 }
 
 }  // namespace detail

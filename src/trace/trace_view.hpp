@@ -8,13 +8,21 @@
 //           comes after those that enclose it.
 //   VIEW-3  An arrow goes from a thread that released others to one of them, and never back in time. A wait has one
 //           arrow at most, and a region one to each thread.
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  options.load  relaxed  -      under the lock of the trace
+//   2  ring.load     acquire  -      a ring is whole before it is seen (6 of recorder.hpp)
 #ifndef LOCKSTEP_SRC_TRACE_TRACE_VIEW_HPP
 #define LOCKSTEP_SRC_TRACE_TRACE_VIEW_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <vector>
 
+#include <lockstep/detail/platform/clock.hpp>
+#include "../platform/fork.hpp"
 #include "recorder.hpp"
 
 namespace lockstep {
@@ -44,7 +52,27 @@ class trace_view {
   };
 
   /// Copies what there is.
-  trace_view();
+  trace_view() {
+    nanoseconds_a_tick = 1e9 / tick_clock::rate();
+    {
+      const holding<fork_section> held(process().trace_forks);
+      const trace_session* const of = recorder::session();
+      if (of == nullptr) return;
+      const std::uint32_t number = of->number.load(memory_order_relaxed);  // 1
+      begin = of->begin;
+      end = of->is_running ? tick_clock::now() : of->end;
+      std::vector<const thread_log*> logs;
+      for (thread_log* at = thread_log::first(); at != nullptr; at = at->next()) logs.push_back(at);
+      for (std::size_t i = logs.size(); i-- > 0;) {  // as they were made
+        const record_ring* const ring = logs[i]->ring.load(memory_order_acquire);  // 2
+        if (ring != nullptr && ring->trace() == number) read(*logs[i], *ring);
+      }
+    }
+    find_ends();
+    join_meetings();
+    join_calls();
+    join_waits();
+  }
   trace_view(const trace_view&) = delete;
   trace_view& operator=(const trace_view&) = delete;
 
@@ -115,9 +143,66 @@ class trace_view {
     return kind == record_kind::rest || kind == record_kind::label || kind == record_kind::site ||
            kind == record_kind::let_go;
   }
-  void read(const thread_log& from, const record_ring& ring);
-  static void name_if_nameless(track& of) noexcept;
-  void sort_events(std::size_t first);
+  void read(const thread_log& from, const record_ring& ring) {
+    const std::size_t before = records.size(), room = ring.held(), first_track = tracks.size();
+    records.resize(before + room);
+    const std::size_t count = ring.copy(records.data() + before, room);
+    records.resize(before + count);
+    const std::uint64_t all = ring.count(), lost_here = all > count ? all - count : 0;
+    lost += lost_here;
+    events.reserve(events.size() + count);
+    std::size_t first = events.size();
+    std::uint64_t oldest = 0;  // end
+    bool has_track = false;
+    for (std::size_t i = before; i < records.size(); ++i) {
+      const trace_record& at = records[i];
+      if (is_behind(at.kind())) {
+        if (!has_track) records[i].words[1] = 0;  // it belongs to a record that is lost
+        continue;
+      }
+      const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
+      if (!has_track || (begins && !is_named)) {
+        has_track = true;
+        if (events.size() > first) sort_events(first);
+        first = events.size();
+        track made = {thread_name(), 0, from.track(), first, first, 0, begin};
+        from.name.read(made.name);
+        made.shown_number = from.shown_number();
+        name_if_nameless(made);
+        tracks.push_back(made);
+      }
+      if (begins) {
+        track& of = tracks.back();
+        std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text());
+        if (!is_named) of.shown_number = at.number();
+        name_if_nameless(of);
+      }
+      if (oldest == 0) oldest = at.end();
+      events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
+                        static_cast<std::uint32_t>(tracks.size() - 1)});
+      tracks.back().last = events.size();
+    }
+    if (lost_here != 0 && tracks.size() > first_track) {
+      // Records are in the order of their ends, and the first ones are lost.
+      tracks[first_track].lost = lost_here;
+      tracks[first_track].whole_from = oldest;
+    }
+    if (events.size() > first) sort_events(first);
+  }
+  /// Gives a track a name if the thread has none, as on systems that keep no names.
+  static void name_if_nameless(track& of) noexcept {
+    if (of.name.text[0] != 0) return;
+    std::snprintf(of.name.text, sizeof of.name.text, "thread %llu",
+                  static_cast<unsigned long long>(of.shown_number));
+  }
+  /// If two events have the same times, the one that was written later encloses the other.
+  void sort_events(std::size_t first) {
+    std::sort(events.begin() + static_cast<std::ptrdiff_t>(first), events.end(),
+              [](const event& a, const event& b) {
+                if (a.begin != b.begin) return a.begin < b.begin;
+                return a.end != b.end ? a.end > b.end : a.record > b.record;
+              });
+  }
   static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
     return std::uint64_t{region} << 32 | rank;
   }
@@ -125,19 +210,168 @@ class trace_view {
                std::uint64_t at, std::uint64_t until = 0, bool is_caller = false) {
     ends_.push_back({kind, is_caller, of.track, whom, what, at, until});
   }
-  void find_ends();
-  void join_meetings();
-  void join_calls();
-  void join_waits();
-  void join_wait(const event& of, const open_slices& around);
-  void join_awaited(const event& wait, const open_slices& around);
+  void find_ends() {
+    for (const event& each : events) {
+      const trace_record& at = record_of(each);
+      const record_kind kind = at.kind();
+      if (kind == record_kind::node) add_end(end_kind::node, each, each.track, 0, each.end);
+      const trace_record* const rest = rest_of(each);
+      if (rest == nullptr) continue;
+      const bool is_part = kind == record_kind::part, is_caller = kind == record_kind::region;
+      if (kind == record_kind::construct) {
+        const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
+        add_end(end_kind::meeting, each, at.number(), rest->words[3], arrived, each.end);
+      } else if (is_caller || is_part) {
+        add_end(end_kind::call, each, at.number(), rest->high(), each.begin, 0, is_caller);
+        if (is_caller && rest->size() > members) members = rest->size();
+      }
+      if (is_part) {
+        const std::uint64_t who = region_and_rank(rest->high(), rest->rank());
+        add_end(end_kind::part, each, at.number(), who, each.end);
+        add_end(end_kind::share, each, at.number(), who, each.begin);
+      }
+      const bool is_members_own = is_part && at.detail() == 0;  // not of a loop
+      if (is_members_own || kind == record_kind::construct) {
+        add_end(end_kind::seat, each, at.number(), rest->rank(), each.begin);
+      }
+    }
+    std::sort(ends_.begin(), ends_.end());
+  }
+  /// The last to arrive lets the others go.
+  void join_meetings() {
+    for (std::size_t i = 0, next = 0; i < ends_.size(); i = next) {
+      if (ends_[i].kind != end_kind::meeting) return;
+      // Numbers repeat if members make one sub-team after another. After a member was let go, none arrives in the same
+      // meeting any more: an arrival belongs to the next one.
+      std::uint64_t over = ends_[i].until;
+      for (next = i + 1; next < ends_.size(); ++next) {
+        const end_point& at = ends_[next];
+        if (!at.is_of(ends_[i]) || at.at > over) break;
+        if (at.until < over) over = at.until;
+      }
+      const end_point& last = ends_[next - 1];
+      for (std::size_t k = i; k + 1 < next; ++k) {
+        const end_point& other = ends_[k];
+        if (other.track == last.track) continue;
+        arrows.push_back({"barrier", last.track, other.track, last.at, other.until, false, true});
+      }
+    }
+  }
+  /// The caller announces the region to the others: one arrow goes to the first part that each of them runs. A member
+  /// takes further parts of a loop by itself.
+  void join_calls() {
+    std::vector<const end_point*> told(
+        tracks.size());  // for each track the last caller that has an arrow to it
+    const end_point* caller = nullptr;
+    for (const end_point& each : ends_) {
+      if (each.is_caller) caller = &each;
+      if (caller == nullptr || !each.is_of(*caller)) {
+        caller = nullptr;
+      } else if (each.track != caller->track && told[each.track] != caller) {
+        told[each.track] = caller;
+        arrows.push_back({"region", caller->track, each.track, caller->at, each.at, false, false});
+      }
+    }
+  }
+  void join_waits() {
+    struct open_slice {
+      std::uint64_t end;
+      open_slices before;
+    };
+    std::vector<open_slice> open;
+    for (const track& at : tracks) {
+      open_slices around;
+      open.clear();
+      for (std::size_t i = at.first; i < at.last; ++i) {
+        const event& each = events[i];
+        for (; !open.empty() && open.back().end <= each.begin; open.pop_back()) {
+          around = open.back().before;
+        }
+        const record_kind kind = record_of(each).kind();
+        if (kind == record_kind::wait) join_wait(each, around);
+        const bool is_region = kind == record_kind::region || kind == record_kind::part;
+        if ((!is_region && kind != record_kind::construct) || rest_of(each) == nullptr) continue;
+        open.push_back({each.end, around});
+        (is_region ? around.region : around.construct) = i;
+      }
+    }
+  }
+  /// An arrow from the thread that woke this one or let it go, if this one has found that thread. Else from what the
+  /// awaited member has ended. No arrow if the meeting or the region has one.
+  void join_wait(const event& of, const open_slices& around) {
+    const trace_record& at = record_of(of);
+    if (rest_of(of) == nullptr) return;
+    const trace_record* const by = behind(of, record_kind::let_go);
+    const bool is_woken =
+        by != nullptr && by->detail() != 0 && at.wait_stage_of() == wait_stage::sleep;
+    const bool is_end_of_part = at.wait_kind_of() == wait_kind::end_of_part;
+    if (!is_woken) {
+      const bool meets = around.construct != open_slices::none &&
+                         of.begin >= events[around.construct].begin +
+                                         (rest_of(events[around.construct])->rest_number() >> 24);
+      if (meets || at.wait_kind_of() == wait_kind::next_region) return;
+      if (is_end_of_part || by == nullptr) return join_awaited(of, around);
+    }
+    const std::uint32_t from = track_of(static_cast<std::uint32_t>(by->number()), by->begin());
+    if (from != no_track) add_arrow(is_woken ? "wake" : "notify", from, of, by->begin(), false);
+  }
+  void join_awaited(const event& wait, const open_slices& around) {
+    const wait_kind kind = record_of(wait).wait_kind_of();
+    const std::uint32_t awaited = rest_of(wait)->size();
+    if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
+    if (kind == wait_kind::step_of_member) {
+      const end_point* const member =
+          last_of(end_kind::seat, record_of(wait).number(), awaited, wait.end);
+      // No record says when the member published.
+      if (member != nullptr) add_arrow("step", member->track, wait, wait.end, true);
+      return;
+    }
+    if (around.region == open_slices::none) return;
+    const event& region = events[around.region];
+    const std::uint64_t team = record_of(region).number(),
+                        who = region_and_rank(rest_of(region)->high(), awaited);
+    if (kind == wait_kind::end_of_part) {
+      const end_point* const part = last_of(end_kind::part, team, who, wait.end);
+      if (part != nullptr) add_arrow("end of part", part->track, wait, part->at, true);
+    } else if (kind == wait_kind::step_of_plan) {
+      const end_point* const member = last_of(end_kind::share, team, who, wait.end);
+      const end_point* const node = member != nullptr ? node_of(*member, wait) : nullptr;
+      if (node != nullptr) add_arrow("node", node->track, wait, node->at, true);
+    }
+  }
   /// The last such point at or before `until`; or null.
   const end_point* last_of(end_kind kind, std::uint64_t whom, std::uint64_t what,
-                           std::uint64_t until) const;
-  const end_point* node_of(const end_point& member, const event& wait) const;
-  std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
+                           std::uint64_t until) const {
+    const end_point sought = {kind, false, 0, whom, what, until, 0};
+    const auto later = std::upper_bound(ends_.begin(), ends_.end(), sought);
+    return later != ends_.begin() && later[-1].is_of(sought) ? &later[-1] : nullptr;
+  }
+  /// The node whose end ended a wait for a step. If the waiter went on at once, that is the last node before. If the
+  /// waiter had no CPU meanwhile, it is the first node that ended during the wait.
+  const end_point* node_of(const end_point& member, const event& wait) const {
+    const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);
+    const end_point* const last = last_of(end_kind::node, member.track, 0, wait.end);
+    if (last == nullptr || last->at + look < wait.begin) return nullptr;
+    if (last->at + look >= wait.end) return last;
+    const end_point* first = last;
+    while (first > ends_.data() && first[-1].is_of(*last) && first[-1].at + look >= wait.begin) {
+      --first;
+    }
+    return first;
+  }
+  /// The track of the thread that had the log at that time.
+  std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const {
+    std::uint32_t found = no_track;
+    for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+      const bool is_it = tracks[i].log == log && events[tracks[i].first].begin <= at;
+      if (is_it) found = i;  // tracks of a log are in order
+    }
+    return found;
+  }
   void add_arrow(const char* name, std::uint32_t from, const event& to, std::uint64_t sent,
-                 bool leaves_end);
+                 bool leaves_end) {
+    if (from != to.track) arrows.push_back({name, from, to.track, sent, to.end, leaves_end, true});
+  }
 
   std::vector<end_point> ends_;
 };

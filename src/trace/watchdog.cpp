@@ -21,35 +21,18 @@
 #include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/watchdog.hpp>
 #include "../observe/observers.hpp"
 #include "../platform/fork.hpp"
-#include "../platform/plain_thread.hpp"
+#include "../platform/process.hpp"
 #include "../platform/signals.hpp"
+#include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
-#include "../platform/this_thread.hpp"
 #include "stuck_report.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// Made once, never freed; process().watchdog_forks guards it.
-struct watchdog_state {
-  wait_word must_end{0};  ///< the thread sleeps on it
-  unseamed_atomic<bool> is_asked{false};
-  plain_thread thread;
-  question_signal signal;
-  watchdog_options how;
-  bool runs = false, has_signal = false;
-  const void* module = nullptr;  ///< the mark of the module with the code that the thread runs
-
-  /// The one of the process, or null.
-  static watchdog_state* known() noexcept {
-    return static_cast<watchdog_state*>(process().watchdog);
-  }
-};
 
 /// Data of this module that no other module has: its address stands for the module.
 template <class Name>
@@ -59,60 +42,32 @@ struct LOCKSTEP_MODULE_LOCAL module_mark {
 template <class Name>
 unseamed_atomic<bool> module_mark<Name>::is_set{false};
 
+/// Made once, never freed; process().watchdog_forks guards it.
 class watchdog {
  public:
   static bool start(const watchdog_options& how) {
     watch_forks<locked_around_fork<&process_state::watchdog_forks, watchdog>>();
     const holding<fork_section> held(process().watchdog_forks);
-    if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
-    watchdog_state* const of = watchdog_state::known();
-    if (of == nullptr) return false;
-    end(*of);
-    of->is_asked.store(false, memory_order_relaxed);  // 3
-    of->how = how;
-    of->must_end.store(0, memory_order_relaxed);  // 1
-    begin_to_observe(observer::watches);
-    {
-      const no_signals here;
-      of->runs = of->thread.start(&run, of) == 0;
-    }
-    if (!of->runs) {
-      end_to_observe(observer::watches);
-      return false;
-    }
-    of->module = &ends_here::is_set;
-    if (!ends_here::is_set.exchange(true, memory_order_relaxed)) {  // 4
-      std::atexit(&end_with_module);
-    }
-    if (how.on_signal() && !of->has_signal) of->has_signal = of->signal.take(&answer);
-    return true;
+    if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog;
+    return known() != nullptr && known()->begin(how);
   }
-
-  static void in_child() {
-    watchdog_state* const of = watchdog_state::known();
-    if (of == nullptr) return;
-    of->runs = false;
-    end_to_observe(observer::watches);
-  }
-
   static void stop() {
     const holding<fork_section> held(process().watchdog_forks);
-    if (watchdog_state* const of = watchdog_state::known()) end(*of);
+    if (known() != nullptr) known()->end();
+  }
+  static void in_child() {
+    if (known() == nullptr) return;
+    known()->runs_ = false;
+    end_to_observe(observer::watches);
   }
 
   /// Takes the snapshot of all threads.
   static void look(stuck_snapshot& all) {
     all.now = tick_clock::now();
     all.ticks_per_second = tick_clock::rate();
-    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+    for (const thread_log* at = thread_log::first(); at != nullptr; at = at->next()) {
       seen_thread one;
       if (look_at(*at, one)) all.threads.push_back(one);
-    }
-    for (const seen_thread& each : all.threads) {
-      for (std::uint32_t i = 0; i < each.wait_count; ++i) {
-        look_up_name(all, each.waits[i].what.object);
-      }
-      for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
     }
     // By team and rank, then by the number of the thread.
     std::sort(all.threads.begin(), all.threads.end(),
@@ -125,40 +80,50 @@ class watchdog {
  private:
   using ends_here = module_mark<class watchdog_ends>;
 
-  static void look_up_name(stuck_snapshot& all, const void* object) {
-    object_name found;
-    if (name_of(all, object) == nullptr && object_names::find(object, found)) {
-      all.names.push_back(found);
+  /// The one of the process, or null.
+  static watchdog* known() noexcept { return static_cast<watchdog*>(process().watchdog); }
+
+  bool begin(const watchdog_options& how) {
+    end();
+    is_asked_.store(false, memory_order_relaxed);  // 3
+    how_ = how;
+    must_end_.store(0, memory_order_relaxed);  // 1
+    begin_to_observe(observer::watches);
+    {
+      const no_signals here;
+      runs_ = thread_.start(&run, this) == 0;
     }
+    if (!runs_) {
+      end_to_observe(observer::watches);
+      return false;
+    }
+    module_ = &ends_here::is_set;
+    if (!ends_here::is_set.exchange(true, memory_order_relaxed)) {  // 4
+      std::atexit(&end_with_module);
+    }
+    if (how.on_signal() && !has_signal_) has_signal_ = signal_.take(&answer);
+    return true;
   }
-
-  explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
-
-  static void end(watchdog_state& of) {
-    if (!of.runs) return;
-    of.must_end.store(1, memory_order_relaxed);  // 1
-    native_futex::wake_all(&of.must_end);
-    of.thread.join();
-    of.runs = false;
+  void end() {
+    if (!runs_) return;
+    must_end_.store(1, memory_order_relaxed);  // 1
+    native_futex::wake_all(&must_end_);
+    thread_.join();
+    runs_ = false;
     end_to_observe(observer::watches);
-    if (of.has_signal) of.signal.give_back();
-    of.has_signal = false;
+    if (has_signal_) signal_.give_back();
+    has_signal_ = false;
   }
-
   static void end_with_module() {
     const holding<fork_section> held(process().watchdog_forks);
-    watchdog_state* const of = watchdog_state::known();
-    if (of != nullptr && of->module == &ends_here::is_set) end(*of);
+    if (known() != nullptr && known()->module_ == &ends_here::is_set) known()->end();
   }
-
   static void answer(int) {
-    if (watchdog_state* const of = watchdog_state::known())
-      of->is_asked.store(true, memory_order_relaxed);  // 3
+    if (known() != nullptr) known()->is_asked_.store(true, memory_order_relaxed);  // 3
   }
-
   static void* run(void* of) {
     name_this_thread("lockstep dog");
-    watchdog(*static_cast<watchdog_state*>(of)).watch();
+    static_cast<watchdog*>(of)->watch();
     return nullptr;
   }
 
@@ -169,7 +134,7 @@ class watchdog {
     while (true) {
       const std::uint64_t begin = steady_nanoseconds();
       const bool is_asked = sleep(begin, next);
-      if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
+      if (must_end_.load(memory_order_relaxed) != 0) return;  // 2
       if (is_asked) {
         print("lockstep watchdog: a signal asks what threads wait for");
         const std::uint64_t slept = steady_nanoseconds() - begin;
@@ -185,12 +150,12 @@ class watchdog {
   bool sleep(std::uint64_t begin, std::uint64_t time) {
     constexpr std::uint64_t second = 1000000000;
     const std::uint64_t most = how_.on_signal() ? second / 10 : 3600 * second;
-    for (std::uint64_t now = begin; of_.must_end.load(memory_order_relaxed) == 0;  // 2
+    for (std::uint64_t now = begin; must_end_.load(memory_order_relaxed) == 0;  // 2
          now = steady_nanoseconds()) {
-      if (of_.is_asked.exchange(false, memory_order_relaxed)) return true;  // 3
+      if (is_asked_.exchange(false, memory_order_relaxed)) return true;  // 3
       if (now - begin >= time) return false;
       const std::uint64_t left = time - (now - begin);
-      native_futex::wait(of_.must_end, 0, now + (left < most ? left : most));
+      native_futex::wait(must_end_, 0, now + (left < most ? left : most));
     }
     return false;
   }
@@ -202,7 +167,7 @@ class watchdog {
     double oldest = 0;
     const thread_log* stuck = nullptr;
     std::uint64_t since = 0;
-    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+    for (const thread_log* at = thread_log::first(); at != nullptr; at = at->next()) {
       shown_wait wait;
       if (!outermost(*at, wait) || wait.since >= now || wait.since == at->told_wait) continue;
       const double age = static_cast<double>(now - wait.since);
@@ -215,7 +180,7 @@ class watchdog {
       const double left = (ticks - oldest) / tick_clock::rate() * 1e9;
       return left < 1e6 ? 1000000u : static_cast<std::uint64_t>(left);
     }
-    for (thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+    for (thread_log* at = thread_log::first(); at != nullptr; at = at->next()) {
       shown_wait wait;
       if (outermost(*at, wait) && static_cast<double>(now - wait.since) * 2 >= ticks) {
         at->told_wait = wait.since;
@@ -232,18 +197,13 @@ class watchdog {
   }
 
   static void print(const char* why) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-#endif
+    const bool is_printed = has_memory_for([why] {
       stuck_snapshot all;
       look(all);
       const std::string text = stuck_report(all, why);
       std::fwrite(text.data(), 1, text.size(), stderr);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    } catch (const std::bad_alloc&) {
-      std::fprintf(stderr, "%s; there is no memory for the report\n", why);
-    }
-#endif
+    });
+    if (!is_printed) std::fprintf(stderr, "%s; there is no memory for the report\n", why);
   }
 
   static bool outermost(const thread_log& log, shown_wait& out) noexcept {
@@ -291,8 +251,13 @@ class watchdog {
                                                                          : static_cast<char>(0);
   }
 
-  watchdog_state& of_;
-  const watchdog_options how_;
+  wait_word must_end_{0};  ///< the thread sleeps on it
+  unseamed_atomic<bool> is_asked_{false};
+  plain_thread thread_;
+  question_signal signal_;
+  watchdog_options how_;
+  bool runs_ = false, has_signal_ = false;
+  const void* module_ = nullptr;  ///< the mark of the module with the code that the thread runs
 };
 
 }  // namespace detail

@@ -9,9 +9,9 @@
 //   2  word.load   relaxed  -      as 1
 #include "cpu_separation.hpp"
 
-#include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/process.hpp"
+#include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
 
 namespace lockstep {

@@ -8,7 +8,7 @@
 //
 //   SEPARATE-1  Threads move only if the board may move threads (`moves`). Rank 0 never moves: in a team it is the
 //               user's thread. No thread moves if the user has bound members, or with LOCKSTEP_CPU_SEPARATION=0.
-//   SEPARATE-4  After a move its affinity is as before (move_off_native_cpu() of detail/platform/system.hpp).
+//   SEPARATE-4  After a move its affinity is as before (move_off_cpu() of system.hpp).
 //   The other rules are those of member_pace.hpp, which decides when to move.
 //
 // Cost   nothing for waits that end while they spin. Other waits: one store and one load on lines that no other code

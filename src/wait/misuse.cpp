@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include "../platform/fork.hpp"
 #include "../platform/process.hpp"
+#include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -46,11 +46,11 @@
 #include <new>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
+#include "../platform/system.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
 
@@ -280,7 +280,7 @@ class parking_lot {
 };
 // ATFORK-3. A thread sleeps on a contended lock. So the portable futex takes its own locks after ours.
 LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
-  native_futex::prepare_for_fork();
+  prepare_futex_for_fork();
   watch_forks<parking_lot::around_fork>();
 }
 

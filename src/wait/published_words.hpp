@@ -63,9 +63,9 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../observe/hooks.hpp"
+#include "../platform/system.hpp"
 #include "cpu_separation.hpp"
 #include "wait_engine.hpp"
 

@@ -31,7 +31,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include "../platform/system.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {

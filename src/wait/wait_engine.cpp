@@ -31,8 +31,8 @@
 
 #include <chrono>
 
-#include <lockstep/detail/platform/system.hpp>
 #include "../observe/hooks.hpp"
+#include "../platform/system.hpp"
 #include "member_pace.hpp"
 
 namespace lockstep {

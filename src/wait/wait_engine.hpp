@@ -21,11 +21,11 @@
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/wait_history.hpp>
 #include <lockstep/detail/wait/wait_pulse.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

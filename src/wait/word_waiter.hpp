@@ -38,9 +38,9 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../platform/system.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/base/deadline_test.cpp -- no duration overflows, whatever its type; on the scripted clock
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

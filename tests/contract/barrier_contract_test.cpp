@@ -5,8 +5,8 @@
 // own before the barrier and reads all of them after it: a hole in the order is a wrong value here and a
 // report under ThreadSanitizer, a lost wake-up a ctest timeout.
 #include <lockstep/barrier.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/ranked_barrier.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 // One typed suite over mutex, recursive_mutex and both sides of shared_mutex. The counters are plain data:
 // a hole in the exclusion is a wrong sum here and a report under ThreadSanitizer, a lost wake-up a ctest
 // timeout.
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/mutex.hpp>
 #include <lockstep/shared_mutex.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 // One typed suite over event, fan_out, fan_in and fan_in_out, each under every policy, from the first
 // phase and from just below wrap-around. A hole in the ordering is a wrong value here and a report under
 // ThreadSanitizer (the cells are plain data); a lost wake-up is a ctest timeout.
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/fan.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,11 +3,11 @@
 //
 // One typed suite over latch, manual_reset_event, eventual and future_set, with and without values, under
 // every policy. The cells are plain: a hole in the order is a report under ThreadSanitizer.
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/eventual.hpp>
 #include <lockstep/future_set.hpp>
 #include <lockstep/latch.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

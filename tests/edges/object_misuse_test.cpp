@@ -15,7 +15,7 @@
 #include <string>
 #include <type_traits>
 
-#include "platform/this_thread.hpp"
+#include "platform/process.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"

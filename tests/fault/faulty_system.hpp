@@ -4,7 +4,7 @@
 // For LOCKSTEP_SYSTEM_SEAM. Futex: waits return for no reason (what EINTR, EAGAIN and spurious returns
 // are at this level), or before their deadline; wakes come late, and wake threads they need not. Process-
 // wide fence: refused every other time. Yields: as if a stranger used them for its time slice. Clock:
-// coarse, standing still, jumping. Threads: refused as by a system at its limit. All within FUTEX-1 to FUTEX-5 of detail/platform/system.hpp, FENCE-1 of
+// coarse, standing still, jumping. Threads: refused as by a system at its limit. All within FUTEX-1 to FUTEX-5 of src/platform/system.hpp, FENCE-1 of
 // process_fence.hpp and the clock's one promise, that it never goes back.
 #pragma once
 
@@ -139,9 +139,9 @@ inline void yield_thread() noexcept {
   test::faulty_system::after_yield();
 }
 inline void polling_pause() noexcept { cpu_relax(); }
-inline int current_cpu() noexcept { return native_current_cpu(); }
-inline bool move_off_cpu(unsigned cpu) noexcept { return move_off_native_cpu(cpu); }
-inline bool is_machine_full() noexcept { return is_native_machine_full(); }
+inline int current_cpu() noexcept { return native_system::current_cpu(); }
+inline bool move_off_cpu(unsigned cpu) noexcept { return native_system::move_off(cpu); }
+inline bool is_machine_full() noexcept { return native_system::is_machine_full(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return test::faulty_system::now(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept {
@@ -186,3 +186,5 @@ class system_thread {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#include "support/plain_thread.hpp"

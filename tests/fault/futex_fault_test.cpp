@@ -2,7 +2,7 @@
 // tests/fault/futex_fault_test.cpp -- a bad futex, and a refused process-wide fence, lose nothing
 //
 // On faulty_system.hpp. The same below the seam, with the kernel's own errors: sandbox_test.cpp.
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 // thread that waits on the same object at that moment. Not those that let a queue's threads go (semaphore,
 // the mutexes, condition_variable): the handler may have interrupted the holder of the queue's lock. And
 // not where the futex is the portable one, which takes a mutex.
+#include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
 

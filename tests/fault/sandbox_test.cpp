@@ -25,6 +25,7 @@
 
 #include "fault/child_process.hpp"
 #include "fault/workloads.hpp"
+#include "platform/process_fence.hpp"
 
 namespace {
 

@@ -16,6 +16,7 @@
 
 #include "fault/child_process.hpp"
 #include "fault/workloads.hpp"
+#include "platform/process_fence.hpp"
 #include "support/asleep.hpp"
 
 namespace {

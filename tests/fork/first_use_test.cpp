@@ -24,6 +24,7 @@
 
 #include <dlfcn.h>
 
+#include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/lockstep.hpp>
 
 namespace {

@@ -6,7 +6,7 @@
 // Not there are the outcomes that need a load of a value stored later, or a store that enters the
 // modification order before an older one (memory.hpp says so).
 // Source [ALGLAVE14] for the programs and their names.
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

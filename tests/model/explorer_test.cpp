@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/model/explorer_test.cpp -- the explorer finds what it is there to find, and says how to see it again
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

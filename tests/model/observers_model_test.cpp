@@ -50,7 +50,7 @@ class fresh_process {
     all.trace.store(nullptr, memory_order_relaxed);
   }
   ~fresh_process() {
-    for (thread_log* at = thread_logs::first(); at != nullptr;) {
+    for (thread_log* at = thread_log::first(); at != nullptr;) {
       thread_log* const next = at->next();
       delete at->ring.load(memory_order_relaxed);
       delete at;
@@ -95,26 +95,26 @@ TEST(observers_model, a_log_has_one_thread_at_a_time_and_is_whole_in_the_list_LO
   explore_within(middle(), [] {
     const fresh_process here;
     const auto live = [](std::uint64_t number) {
-      thread_log* const log = thread_logs::take(number);
+      thread_log* const log = thread_log::take(number);
       log->open_parts = static_cast<std::uint32_t>(number);
       check(log->thread() == number, "it is this thread's");
       check(log->open_parts == number, "nobody else writes there");
-      thread_logs::give_back(*log);
+      thread_log::give_back(*log);
     };
-    thread_logs::give_back(*thread_logs::take(3));  // for one of the two
+    thread_log::give_back(*thread_log::take(3));  // for one of the two
     threads({[&] { live(1); }, [&] { live(2); },
              [&] {
                std::uint32_t expected = ~std::uint32_t{0};
-               for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+               for (const thread_log* at = thread_log::first(); at != nullptr; at = at->next()) {
                  check(at->track() < expected, "each has a track of its own");
                  expected = at->track();
                  check(at->thread() <= 2, "a thread's or nobody's");
                }
              }});
     unsigned logs = 0;
-    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) ++logs;
+    for (const thread_log* at = thread_log::first(); at != nullptr; at = at->next()) ++logs;
     check(logs == 1 || logs == 2, "one for each thread at most");
-    check(thread_logs::first()->track() + 1 == logs, "tracks have no gaps");
+    check(thread_log::first()->track() + 1 == logs, "tracks have no gaps");
   });
 }
 
@@ -122,7 +122,7 @@ TEST(observers_model, logs_that_are_made_at_the_same_time_have_tracks_of_their_o
   explore_within(middle(), [] {
     const fresh_process here;
     const thread_log *first = nullptr, *second = nullptr;
-    threads({[&] { first = thread_logs::take(1); }, [&] { second = thread_logs::take(2); }});
+    threads({[&] { first = thread_log::take(1); }, [&] { second = thread_log::take(2); }});
     check(first != second && first->track() + second->track() == 1, "0 and 1");
   });
 }
@@ -139,7 +139,7 @@ shown_wait wait_since(std::uint64_t tick) {
 TEST(observers_model, a_wait_that_is_counted_is_the_one_that_is_read) {
   explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
     const fresh_process here;
-    thread_log& log = *thread_logs::take(1);
+    thread_log& log = *thread_log::take(1);
     log.wait_begins(wait_since(1), false);
     log.wait_ends(false);
     // Nobody looks before that has ended.
@@ -154,13 +154,13 @@ TEST(observers_model, a_wait_that_is_counted_is_the_one_that_is_read) {
 TEST(observers_model, a_wait_is_one_of_the_thread_that_has_the_log) {
   explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
     const fresh_process here;
-    thread_log& log = *thread_logs::take(1);
+    thread_log& log = *thread_log::take(1);
     threads({[&] {
                log.wait_begins(wait_since(1), false);
                log.wait_ends(false);
-               thread_logs::give_back(log);
+               thread_log::give_back(log);
              },
-             [&] { thread_logs::take(2); },
+             [&] { thread_log::take(2); },
              [&] {
                if (log.thread() != 2) return;
                shown_wait seen;
@@ -233,7 +233,7 @@ void mark(thread_log& log, std::uint64_t number) {
 TEST(observers_model, traces_begin_and_end_while_threads_record_RECORD_1) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
-    thread_log& log = *thread_logs::take(1);
+    thread_log& log = *thread_log::take(1);
     threads({[&] {
                times(2, [&](int) {
                  if (is_observed_by(observer::records)) mark(log, 1);
@@ -261,9 +261,9 @@ TEST(observers_model, a_ring_goes_to_the_next_thread_of_its_log_and_tells_the_tw
     const fresh_process here;
     check(recorder::start(16), "none runs");
     const auto live = [](std::uint64_t number) {
-      thread_log& log = *thread_logs::take(number);
+      thread_log& log = *thread_log::take(number);
       mark(log, number);
-      thread_logs::give_back(log);
+      thread_log::give_back(log);
     };
     threads({[&] { live(1); }, [&] { live(2); }, [&] { check_view(0, 2); }});
     check_view(2, 2);
@@ -298,11 +298,11 @@ void visit(thread_log& log, std::uint32_t rank) {
 TEST(observers_model, what_is_read_of_a_thread_is_not_of_the_one_before_LOG_1) {
   explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
     const fresh_process here;
-    thread_log& log = *thread_logs::take(1);
+    thread_log& log = *thread_log::take(1);
     visit(log, 1);
     log.lock_taken(&log);
-    thread_logs::give_back(log);
-    threads({[&] { visit(*thread_logs::take(2), 2); },
+    thread_log::give_back(log);
+    threads({[&] { visit(*thread_log::take(2), 2); },
              [&] {
                if (log.thread() != 2) return;
                const std::uint32_t count = log.visit_count.load(memory_order_acquire);
@@ -318,7 +318,7 @@ TEST(observers_model, what_is_read_of_a_thread_is_not_of_the_one_before_LOG_1) {
 TEST(observers_model, a_visit_that_is_counted_is_the_one_that_is_read) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
-    thread_log& log = *thread_logs::take(1);
+    thread_log& log = *thread_log::take(1);
     threads({[&] { visit(log, 1); },
              [&] {
                const std::uint32_t count = log.visit_count.load(memory_order_acquire);
@@ -351,8 +351,8 @@ TEST(observers_model, a_name_that_is_found_is_whole_NAMED_2) {
     // Two whose names are in one list.
     const void *const one = &objects[0], *const other = &objects[process_state::object_names_size];
     const std::size_t place = reinterpret_cast<std::uintptr_t>(one) / 8;
-    process().object_names[place % process_state::object_names_size].first.store(
-        nullptr, memory_order_relaxed);
+    process().object_names[place % process_state::object_names_size].store(nullptr,
+                                                                           memory_order_relaxed);
     threads({[&] {
                object_names::set(one, "one");
                object_names::set(other, "other");

@@ -4,7 +4,7 @@
 // The sources of the runtime themselves, without its regions: a member is a thread of the model, and the barrier is the
 // least that task_pool.hpp asks for. Memory that the pool gives back stays where it is until the execution ends, and counts
 // as written then: so a use that is not ordered before is found, and so is memory that is given back twice.
-#include <lockstep/detail/platform/process_fence.hpp>
+#include "platform/process_fence.hpp"
 #include "wait/wait_engine.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "platform/native_system.hpp"
+#include "platform/system.hpp"
 #include "support/threads.hpp"
 
 #if defined(__linux__)
@@ -22,8 +22,8 @@
 namespace {
 
 using lockstep::detail::affinity;
-using lockstep::detail::move_off_native_cpu;
-using lockstep::detail::native_current_cpu;
+using lockstep::detail::current_cpu;
+using lockstep::detail::move_off_cpu;
 using lockstep::detail::pin_this_thread;
 using lockstep::test::run_threads;
 
@@ -33,7 +33,7 @@ class binding : public testing::Test {
     if (!lockstep::detail::native_system::binds_threads) {
       EXPECT_TRUE(affinity().empty());
       EXPECT_FALSE(pin_this_thread(0));
-      EXPECT_FALSE(move_off_native_cpu(0));
+      EXPECT_FALSE(move_off_cpu(0));
       GTEST_SKIP() << "this system does not let programs bind threads";
     }
     ASSERT_FALSE(affinity().empty());
@@ -54,7 +54,7 @@ TEST_F(binding, a_pinned_thread_runs_on_its_cpu_and_on_no_other) {
       ASSERT_TRUE(pin_this_thread(cpu));
       EXPECT_EQ(affinity(), std::vector<unsigned>{cpu});
       for (int i = 0; i < 100; ++i) {
-        EXPECT_EQ(native_current_cpu(), static_cast<int>(cpu));
+        EXPECT_EQ(current_cpu(), static_cast<int>(cpu));
         std::this_thread::yield();
       }
     });
@@ -81,10 +81,10 @@ TEST_F(binding, who_leaves_its_cpu_runs_on_another_one_and_has_the_affinity_that
   const std::vector<unsigned> before = affinity();
   run_threads(1, [&](unsigned) {
     for (int i = 0; i < 100; ++i) {
-      const int cpu = native_current_cpu();
+      const int cpu = current_cpu();
       ASSERT_GE(cpu, 0);
       errno = 4711;
-      EXPECT_EQ(move_off_native_cpu(static_cast<unsigned>(cpu)), before.size() > 1);
+      EXPECT_EQ(move_off_cpu(static_cast<unsigned>(cpu)), before.size() > 1);
       EXPECT_EQ(errno, 4711);
       EXPECT_EQ(affinity(), before);
     }
@@ -102,7 +102,7 @@ TEST(machine, is_full_while_more_threads_run_than_it_has_cpus) {
     while (!is_seen && std::chrono::steady_clock::now() < end) {
       if (rank != 0) continue;
       errno = 4711;
-      if (lockstep::detail::is_native_machine_full()) is_seen = true;
+      if (lockstep::detail::is_machine_full()) is_seen = true;
       EXPECT_EQ(errno, 4711);
     }
   });
@@ -115,9 +115,9 @@ TEST_F(binding, who_has_one_cpu_only_or_is_not_on_the_named_one_stays) {
   const std::vector<unsigned> all = affinity();
   run_threads(1, [&](unsigned) {
     ASSERT_TRUE(pin_this_thread(all.front()));
-    EXPECT_FALSE(move_off_native_cpu(all.front()));
-    EXPECT_FALSE(move_off_native_cpu(all.back() + 1));
-    EXPECT_FALSE(move_off_native_cpu(std::numeric_limits<unsigned>::max()));
+    EXPECT_FALSE(move_off_cpu(all.front()));
+    EXPECT_FALSE(move_off_cpu(all.back() + 1));
+    EXPECT_FALSE(move_off_cpu(std::numeric_limits<unsigned>::max()));
     EXPECT_EQ(affinity(), std::vector<unsigned>{all.front()});
   });
 }

@@ -24,7 +24,7 @@ bool parse_number(const std::string& text, unsigned long long most, unsigned lon
 }
 std::string text_of(const cpus& list) {
   std::string text;
-  append_cpu_list(text, list);
+  append_ranges(text, list);
   return text;
 }
 

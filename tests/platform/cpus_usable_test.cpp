@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpus_usable_test.cpp -- affinity and quota of the running system both count
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/cgroup.hpp"
 #include "platform/cpus.hpp"
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -55,7 +56,7 @@ class quota_group {
     std::string line;
     while (!made_ && std::getline(mounts, line)) {
       cgroup::mount where;
-      if (cgroup::parse_mount(line.data(), where)) made_ = make(where, quota);
+      if (cgroup::parse_mount(line, where)) made_ = make(where, quota);
     }
   }
   ~quota_group() {
@@ -80,9 +81,9 @@ class quota_group {
   }
 
   bool make(const cgroup::mount& where, const std::string& quota) {
-    std::string group = cgroup::find_group(lockstep::detail::file_text("/proc/self/cgroup").c_str(),
-                                           where.version_2);
-    const std::string own = cgroup::relative_group(group.data(), where.shown_group);
+    const std::string group =
+        cgroup::find_group(lockstep::detail::file_text("/proc/self/cgroup"), where.version_2);
+    const std::string own = cgroup::relative_group(group, where.shown_group);
     directory_ = where.point + own + "/lockstep_test_" + std::to_string(getpid());
     if (mkdir(directory_.c_str(), 0755) != 0) return false;
     const bool set = where.version_2 ? write(directory_ + "/cpu.max", quota + " 100000")

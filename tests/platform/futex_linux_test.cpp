@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/futex_linux_test.cpp -- what the contract's test (futex_test.cpp) cannot see
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 
 #include <errno.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/futex_test.cpp -- the contract FUTEX-1 to FUTEX-4, for whichever back end is built in, or for those of systems
 // that no machine here runs, on stand-ins of their calls
-#include <lockstep/detail/platform/system.hpp>
 #include "platform/futex_portable.hpp"
+#include "platform/system.hpp"
 
 #include <errno.h>
 #include <gtest/gtest.h>

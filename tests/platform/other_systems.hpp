@@ -9,8 +9,8 @@
 // futex is one of them after the other: each round of the tests (--gtest_repeat) takes the next.
 #pragma once
 
-#include <lockstep/detail/platform/system.hpp>
 #include "platform/posix_system.hpp"
+#include "platform/system.hpp"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -129,8 +129,10 @@ void* apple_symbol(void*, const char* name) noexcept {
 inline int pthread_setname_np(const char*) { return 0; }
 inline int pthread_threadid_np(std::nullptr_t, std::uint64_t*) { return EINVAL; }
 
-// Our files are read as such a system would. That of Apple once for each generation of the system, which it would find out
-// only once.
+// Our files are read as such a system would, once more. That of Apple once for each generation of the system, which it would
+// find out only once.
+#undef LOCKSTEP_SRC_PLATFORM_APPLE_SYSTEM_HPP
+#undef LOCKSTEP_SRC_PLATFORM_FREEBSD_SYSTEM_HPP
 #define __APPLE__ 1
 #define apple_system system_of_2024
 #define apple_calls calls_of_2024

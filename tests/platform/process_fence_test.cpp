@@ -2,7 +2,7 @@
 // tests/platform/process_fence_test.cpp -- FENCE-1 as the store-buffering litmus test
 //
 // The kind is decided once in a process. Tests that need a fresh or a refused one run in a child.
-#include <lockstep/detail/platform/process_fence.hpp>
+#include "platform/process_fence.hpp"
 
 #include <errno.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/system_test.cpp -- the names of the seam do what those they stand for do
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 #include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "platform/plain_thread.hpp"
+#include "platform/process.hpp"
 #include "support/asleep.hpp"
 
 namespace {

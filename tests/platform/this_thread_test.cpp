@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/this_thread_test.cpp -- what was wished for is what the system then says
-#include "platform/this_thread.hpp"
+#include "platform/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -75,12 +75,6 @@ TEST(topology, counts_what_its_cpus_share) {
   EXPECT_FALSE(lockstep::topology({four.cpus()[0]}).has_kinds());
 }
 
-TEST(topology, kinds_have_names) {
-  EXPECT_STREQ(lockstep::detail::text_of(fast), "performance");
-  EXPECT_STREQ(lockstep::detail::text_of(small), "efficiency");
-  EXPECT_STREQ(lockstep::detail::text_of(unknown), "unknown");
-}
-
 /// Records as GetLogicalProcessorInformationEx writes them, with pointers of `Word`.
 template <class Word>
 class records {

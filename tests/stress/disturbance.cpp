@@ -18,6 +18,7 @@
 #include <memory>
 #include <thread>
 
+#include "platform/cgroup.hpp"
 #include "platform/cpus.hpp"
 #include "stress/actor.hpp"
 
@@ -83,13 +84,12 @@ class quota : public disturbance {
   quota() {
     namespace cgroup = detail::cgroup;
     const std::string groups = detail::file_text("/proc/self/cgroup");
-    std::string mounts = detail::file_text("/proc/self/mountinfo");
-    for (char* at = mounts.data(); *at != 0;) {
+    const std::string mounts = detail::file_text("/proc/self/mountinfo");
+    for (std::size_t at = 0; at < mounts.size();) {
       cgroup::mount where;
-      if (!cgroup::parse_mount(cgroup::next_part(at, "\n"), where)) continue;
-      std::string group = cgroup::find_group(groups.c_str(), where.version_2);
-      const std::string home(where.point);
-      if (enter(home + cgroup::relative_group(group.data(), where.shown_group), where.version_2)) {
+      if (!cgroup::parse_mount(cgroup::next_line(mounts, at), where)) continue;
+      const std::string group = cgroup::find_group(groups, where.version_2);
+      if (enter(where.point + cgroup::relative_group(group, where.shown_group), where.version_2)) {
         return;
       }
     }

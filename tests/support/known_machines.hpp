@@ -214,7 +214,7 @@ class known_machine {
   }
   static std::string list_of(const numbers& cpus) {
     std::string text;
-    detail::append_cpu_list(text, cpus);
+    detail::append_ranges(text, cpus);
     return text;
   }
   static std::string mask_of(const numbers& cpus) {

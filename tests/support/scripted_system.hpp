@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/support/scripted_system.hpp -- a system seam that plays a script on a clock of its own
 //
-// For LOCKSTEP_SYSTEM_SEAM (detail/platform/system.hpp), in tests of one thread. Every call is recorded and
+// For LOCKSTEP_SYSTEM_SEAM (src/platform/system.hpp), in tests of one thread. Every call is recorded and
 // runs the action that the test hung on it, which stands for what other threads do at that moment.
 // Time passes only by calls: a look at the clock takes 25 ns, a pause 26 ns, a yield 500 ns, a sleep lasts
 // until its deadline unless an action ends it. A wait on a line lasts as long as was asked for, unless an action ends it;
@@ -139,3 +139,5 @@ using system_thread = std::thread;
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#include "support/plain_thread.hpp"

@@ -5,7 +5,7 @@
 // in the ordering is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest
 // timeout.
 #include <lockstep/barrier.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

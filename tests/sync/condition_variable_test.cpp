@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/condition_variable_test.cpp -- no lost, no doubled and no spurious wake-up
 #include <lockstep/condition_variable.hpp>
-#include <lockstep/detail/platform/system.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/semaphore_test.cpp -- permits are neither lost nor made, and go round in order
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/semaphore.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

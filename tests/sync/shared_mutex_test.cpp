@@ -2,8 +2,8 @@
 // tests/sync/shared_mutex_test.cpp -- readers together, writers alone, nobody starves
 //
 // The exclusive side alone is covered by contract/lock_contract_test.cpp.
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/shared_mutex.hpp>
+#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,14 +25,13 @@ using lockstep::team_options;
 using lockstep::wait_policy;
 using lockstep::detail::shown_wait;
 using lockstep::detail::thread_log;
-using lockstep::detail::thread_logs;
 using lockstep::test::seen_event;
 using lockstep::test::seen_trace;
 using lockstep::test::trace_of;
 
 /// Whether a thread waits for a thing of that name now.
 bool is_awaited(const std::string& kind) {
-  for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+  for (const thread_log* at = thread_log::first(); at != nullptr; at = at->next()) {
     shown_wait seen;
     if (!at->is_alive() || !at->wait_at(0, seen)) continue;
     const char* const text = lockstep::detail::text_of(seen.what);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/named_object.hpp>
+
 namespace {
 
 using namespace lockstep::detail;
@@ -40,14 +42,11 @@ class world {
     return one;
   }
   std::string report() const { return stuck_report(all, "why"); }
-  std::vector<std::size_t> ring() const {
-    const auto found = find_ring(all);
-    return {found.begin(), found.end()};
-  }
+  std::vector<std::size_t> ring() const { return all.find_ring(); }
   std::vector<std::uint32_t> missing(std::size_t of) const {
-    std::vector<std::uint32_t> come, found;
-    EXPECT_TRUE(find_missing(all, of, come, found));
-    return found;
+    const attendance found = all.at_phase(all.threads[of]);
+    EXPECT_FALSE(found.come.empty()) << "it waits in no phase";
+    return found.missing;
   }
 
   stuck_snapshot all;
@@ -105,8 +104,8 @@ TEST(stuck_report, nobody_and_nothing) {
 
 TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
   world w;
-  w.all.names.push_back(object_name{&lock_a, "first"});
-  w.all.names.push_back(object_name{&lock_b, "second"});
+  lockstep::name_object(&lock_a, "first");
+  lockstep::name_object(&lock_b, "second");
   seen_thread& one = w.thread("one");
   waits(one, wait_kind::mutex, &lock_a, 8000);
   one.waits[0].what.where = call_site{"solver.cpp", 12};
@@ -121,6 +120,7 @@ TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
       has(text, "for lockstep::mutex 'first' at " + at + " (solver.cpp:12), spinning; held by"));
   EXPECT_TRUE(has(text, "; holds the lock at " + at + " 'first'\n"));
   EXPECT_TRUE(has(text, "    thread 'one' waits for lockstep::mutex 'first' at " + at));
+  for (const int* const each : {&lock_a, &lock_b}) lockstep::name_object(each, nullptr);
 }
 
 /// Waits at an object for so many, as one of them.
@@ -140,12 +140,9 @@ TEST(stuck_report, ranks_that_wait_or_were_seen_have_come_to_a_barrier_and_the_o
   meets_at(w.thread("b"), &lock_a, 3, 5, 1u << 4);
   meets_at(w.thread("of the next phase"), &lock_a, 1, 5, 0, 5);
   meets_at(w.thread("of another barrier"), &lock_b, 2, 3, 0);
-  std::vector<std::uint32_t> come, missing;
-  ASSERT_TRUE(find_arrivals(w.all, 0, come, missing));
-  EXPECT_EQ(std::vector<std::uint32_t>(come.begin(), come.end()),
-            (std::vector<std::uint32_t>{0, 3, 4}));
-  EXPECT_EQ(std::vector<std::uint32_t>(missing.begin(), missing.end()),
-            (std::vector<std::uint32_t>{1, 2}));
+  const attendance found = w.all.at_object(w.all.threads[0]);
+  EXPECT_EQ(found.come, (std::vector<std::uint32_t>{0, 3, 4}));
+  EXPECT_EQ(found.missing, (std::vector<std::uint32_t>{1, 2}));
   const std::string text = w.report();
   EXPECT_TRUE(has(text, "phase 4, as rank 3 of 5, spinning\n"));
   EXPECT_TRUE(

@@ -92,7 +92,7 @@ int child_of(const std::string& task) {
     run_regions(workers);
     LOCKSTEP_TRACE_SCOPE("nobody sees it");
     lockstep::trace_mark("nor this");
-    return lockstep::detail::thread_logs::first() == nullptr && !lockstep::is_tracing() ? 0 : 7;
+    return lockstep::detail::thread_log::first() == nullptr && !lockstep::is_tracing() ? 0 : 7;
   } else {
     return 2;
   }

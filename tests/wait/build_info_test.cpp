@@ -10,7 +10,7 @@
 #include <lockstep/wait_policy.hpp>
 
 #include "platform/native_system.hpp"
-#include "platform/this_thread.hpp"
+#include "platform/system.hpp"
 
 namespace {
 

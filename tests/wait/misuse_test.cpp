@@ -13,7 +13,7 @@
 
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
-#include "platform/this_thread.hpp"
+#include "platform/process.hpp"
 #include "support/asleep.hpp"
 #include "support/threads.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/queued_word_test.cpp -- how long a thread polls before it queues and sleeps, on the scripted system
 #include <lockstep/condition_variable.hpp>
-#include <lockstep/detail/platform/system.hpp>
 #include <lockstep/mutex.hpp>
+#include "platform/system.hpp"
 #include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>

@@ -57,7 +57,7 @@ int check_cpus(const char* function, const unsigned* cpus, std::size_t count) {
     std::vector<unsigned> numbers;
     for (const lockstep::cpu_place& place : usable) numbers.push_back(place.cpu);
     std::string list;
-    lockstep::detail::append_cpu_list(list, numbers);
+    lockstep::detail::append_ranges(list, numbers);
     char text[256];
     std::snprintf(text, sizeof text,
                   "options.cpus has CPU %u, which this process may not use; it may use %s", cpus[i],

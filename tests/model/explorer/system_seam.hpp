@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/model/explorer/system_seam.hpp -- the system seam of a modelled program
 //
-// For LOCKSTEP_SYSTEM_SEAM (detail/platform/system.hpp). For use within executions only, but for per_thread.
+// For LOCKSTEP_SYSTEM_SEAM (src/platform/system.hpp). For use within executions only, but for per_thread.
 #pragma once
 
 #include <cstdint>
@@ -96,3 +96,5 @@ class system_thread {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#include "support/plain_thread.hpp"

@@ -40,18 +40,37 @@ inline thread_slot& this_thread_slot() noexcept {
 }
 
 /// The number of SLOT-2. The system's own number will not do: a child of fork() in a namespace of its own may meet it
-/// again. The rest of the library calls number_of_this_thread() of system.hpp.
+/// again. The rest of the library calls number_of_this_thread(), which a test may replace (src/platform/system.hpp).
 inline std::uint64_t system_thread_number() noexcept { return this_thread_slot().number; }
 
 /// What a message calls a thread: "thread 4711 'lockstep 3'". The text has the system's number, `number` is SLOT-2's.
 struct thread_label {
   std::uint64_t number;
-  char text[48];
+  char name[16], text[48];
 };
 thread_label label_of_this_thread() noexcept;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+#include LOCKSTEP_SYSTEM_SEAM
+#else
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
+
+/// On how many CPUs the process may run, as it was at the first call.
+unsigned usable_cpus();
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP

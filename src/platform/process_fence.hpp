@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/process_fence.hpp -- a full fence on two threads, paid for by one (layer: platform)
+// src/platform/process_fence.hpp -- a full fence on two threads, paid for by one (layer: platform)
 //
 // "Publish, then look for sleepers" meets "announce sleep, then look again". Both sides need a full
 // fence between their store and their load:
@@ -12,7 +12,7 @@
 //   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
-// Some systems have a process-wide barrier (src/platform/native_system.hpp). There light() is a compiler fence, and
+// Some systems have a process-wide barrier (native_system.hpp). There light() is a compiler fence, and
 // heavy() makes every running thread of the process execute a full fence. On other systems both are a seq_cst fence.
 // Before prepare(), light() reads `unknown` and executes the seq_cst fence: that is right as well, only slower.
 //
@@ -23,18 +23,22 @@
 //   #  access             order    pairs  why it suffices
 //   1  mode.load          relaxed  -      any value is safe in light(): see `unknown` above
 //   2  signal_fence       seq_cst  4      FENCE-1 by the system's barrier; keeps the compiler from reordering
-//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model. 3 and 4 of heavy(): src/platform/system.cpp
+//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model
+//   4  barrier            seq_cst  2, 3   a full fence here, and by the system on all other threads
 //   5  mode.store         relaxed  -      the system decides the mode: every writer writes the same
 //
 // Cost   light: one load of a read-mostly line. heavy: 0.35 us alone, 7 to 10 us when another thread of
 //        the process runs (2 virtual CPUs, 6.18).
 // Source [DICE01], [SYS-MEMBARRIER]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_FENCE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_FENCE_HPP
+#ifndef LOCKSTEP_SRC_PLATFORM_PROCESS_FENCE_HPP
+#define LOCKSTEP_SRC_PLATFORM_PROCESS_FENCE_HPP
 
 #include <cstdint>
 
 #include <lockstep/detail/platform/atomic.hpp>
+
+#include "native_system.hpp"
+#include "once.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -63,10 +67,16 @@ class process_fence {
     }
   }
 
-  static bool heavy() noexcept;
+  static bool heavy() noexcept {
+    thread_fence(memory_order_seq_cst);  // 3, 4
+    return prepare() == kind::symmetric || native_system::barrier::pass();
+  }
 
   /// The name of the barrier that the system gave, for reports.
-  static const char* name() noexcept;
+  static const char* name() noexcept {
+    return prepare() == kind::asymmetric ? native_system::barrier::name()
+                                         : "seq_cst fence, both pay";
+  }
 
  private:
   // One for each module. A function-local static that is constant-initialised needs no guard.
@@ -74,11 +84,16 @@ class process_fence {
     static atomic<std::uint32_t> instance{0};
     return instance;
   }
-  static kind ask_system() noexcept;
+  static kind ask_system() noexcept {
+    // One answer for all modules that use this library: the system might grant it to one and refuse it to another.
+    static found_once<kind> decided;
+    return decided.get(
+        [] { return native_system::barrier::is_granted() ? kind::asymmetric : kind::symmetric; });
+  }
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_FENCE_HPP
+#endif  // LOCKSTEP_SRC_PLATFORM_PROCESS_FENCE_HPP

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/system_texts_test.cpp -- the text functions, and whole trees below a directory of the test
-#include "platform/system_texts.hpp"
+// tests/platform/cgroup_test.cpp -- the text functions, and whole trees below a directory of the test
+#include "platform/cgroup.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 
 #include "support/system_tree.hpp"
 
@@ -14,47 +13,39 @@ namespace {
 namespace cgroup = lockstep::detail::cgroup;
 using cgroup::unlimited;
 
-/// A line that is read as a mount; the texts of `where` are parts of it.
-struct read_mount {
-  explicit read_mount(std::string text)
-      : line(std::move(text)), is_hierarchy(cgroup::parse_mount(line.data(), where)) {}
+using cgroup::has_cpu;
 
-  std::string line;
+/// A line that is read as a mount.
+struct read_mount {
+  explicit read_mount(const std::string& line) : is_hierarchy(cgroup::parse_mount(line, where)) {}
+
   cgroup::mount where;
   bool is_hierarchy;
 };
-bool has_cpu(const std::string& list) { return cgroup::has_cpu(list.data(), list.size()); }
-std::string decoded(std::string text) { return cgroup::decode_octal(text.data()); }
-std::string relative(std::string group, const char* shown) {
-  return cgroup::relative_group(group.data(), shown);
-}
-std::string group_in(const std::string& text, bool version_2) {
-  return cgroup::find_group(text.c_str(), version_2);
-}
 
 TEST(cgroup_text, a_quota_is_divided_by_its_period) {
-  EXPECT_EQ(cgroup::ratio("150000", "100000"), 1.5);
-  EXPECT_EQ(cgroup::ratio("50000\n", "100000\n"), 0.5);
-  EXPECT_EQ(cgroup::ratio("6400000", "100000"), 64.0);
+  EXPECT_EQ(cgroup::parse_quota("150000 100000"), 1.5);
+  EXPECT_EQ(cgroup::parse_quota("50000\n 100000\n"), 0.5);
+  EXPECT_EQ(cgroup::parse_quota("6400000 100000"), 64.0);
 }
 
 TEST(cgroup_text, a_quota_or_period_that_is_not_a_positive_number_is_no_limit) {
-  for (const char* bad : {"", "-1", "0", "max", "x7", "nan", " "}) {
-    EXPECT_EQ(cgroup::ratio(bad, "100000"), unlimited) << bad;
-    EXPECT_EQ(cgroup::ratio("100000", bad), unlimited) << bad;
+  for (const std::string bad : {"", "-1", "0", "max", "x7", "nan", " "}) {
+    EXPECT_EQ(cgroup::parse_quota(bad + " 100000"), unlimited) << bad;
+    EXPECT_EQ(cgroup::parse_quota("100000 " + bad), unlimited) << bad;
   }
 }
 
 TEST(cgroup_text, cpu_max_of_version_2_is_quota_and_period_or_max) {
-  EXPECT_EQ(cgroup::parse_cpu_max("150000 100000\n"), 1.5);
-  EXPECT_EQ(cgroup::parse_cpu_max("max 100000\n"), unlimited);
-  EXPECT_EQ(cgroup::parse_cpu_max("max\n"), unlimited);
-  EXPECT_EQ(cgroup::parse_cpu_max(""), unlimited);
-  EXPECT_EQ(cgroup::parse_cpu_max("\n\n"), unlimited);
-  EXPECT_EQ(cgroup::parse_cpu_max("150000"), unlimited);
-  EXPECT_EQ(cgroup::parse_cpu_max("150000 0"), unlimited);
-  EXPECT_EQ(cgroup::parse_cpu_max("\x7f"
-                                  "ELF"),
+  EXPECT_EQ(cgroup::parse_quota("150000 100000\n"), 1.5);
+  EXPECT_EQ(cgroup::parse_quota("max 100000\n"), unlimited);
+  EXPECT_EQ(cgroup::parse_quota("max\n"), unlimited);
+  EXPECT_EQ(cgroup::parse_quota(""), unlimited);
+  EXPECT_EQ(cgroup::parse_quota("\n\n"), unlimited);
+  EXPECT_EQ(cgroup::parse_quota("150000"), unlimited);
+  EXPECT_EQ(cgroup::parse_quota("150000 0"), unlimited);
+  EXPECT_EQ(cgroup::parse_quota("\x7f"
+                                "ELF"),
             unlimited);
 }
 
@@ -79,17 +70,17 @@ TEST(cgroup_text, a_word_is_found_whole_only) {
 TEST(cgroup_text, the_group_of_each_version_is_found_among_those_of_other_controllers) {
   const std::string text =
       "12:cpuset:/set\n3:cpuacct,cpu:/batch/a:b\n1:name=systemd:/init\n0::/user.slice/x.scope\n";
-  EXPECT_EQ(group_in(text, false), "/batch/a:b");
-  EXPECT_EQ(group_in(text, true), "/user.slice/x.scope");
-  EXPECT_EQ(group_in("0::/\n", true), "/");
-  EXPECT_EQ(group_in("0::/\n", false), "");
-  EXPECT_EQ(group_in("1:cpuset:/\n", false), "");
+  EXPECT_EQ(cgroup::find_group(text, false), "/batch/a:b");
+  EXPECT_EQ(cgroup::find_group(text, true), "/user.slice/x.scope");
+  EXPECT_EQ(cgroup::find_group("0::/\n", true), "/");
+  EXPECT_EQ(cgroup::find_group("0::/\n", false), "");
+  EXPECT_EQ(cgroup::find_group("1:cpuset:/\n", false), "");
 }
 
 TEST(cgroup_text, a_list_of_groups_that_makes_no_sense_holds_no_group) {
   for (const char* bad : {"", "\n\n", "nonsense", "1:cpu", ":", "cpu\n:\n"}) {
-    EXPECT_EQ(group_in(bad, true), "") << bad;
-    EXPECT_EQ(group_in(bad, false), "") << bad;
+    EXPECT_EQ(cgroup::find_group(bad, true), "") << bad;
+    EXPECT_EQ(cgroup::find_group(bad, false), "") << bad;
   }
 }
 
@@ -98,24 +89,24 @@ TEST(cgroup_text, a_mount_of_either_version_is_recognised) {
       "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 master:1 - cgroup2 cgroup2 rw");
   ASSERT_TRUE(second.is_hierarchy);
   EXPECT_TRUE(second.where.version_2);
-  EXPECT_STREQ(second.where.point, "/sys/fs/cgroup");
-  EXPECT_STREQ(second.where.shown_group, "/");
+  EXPECT_EQ(second.where.point, "/sys/fs/cgroup");
+  EXPECT_EQ(second.where.shown_group, "/");
   const read_mount first(
       "40 24 0:33 /docker/abc /groups/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct");
   ASSERT_TRUE(first.is_hierarchy);
   EXPECT_FALSE(first.where.version_2);
-  EXPECT_STREQ(first.where.point, "/groups/cpu,cpuacct");
-  EXPECT_STREQ(first.where.shown_group, "/docker/abc");
+  EXPECT_EQ(first.where.point, "/groups/cpu,cpuacct");
+  EXPECT_EQ(first.where.shown_group, "/docker/abc");
 }
 
 TEST(cgroup_text, blanks_and_backslashes_in_mount_points_are_decoded) {
   const read_mount mount(R"(35 24 0:30 /my\040group /mnt/a\134b\040 rw - cgroup2 cgroup2 rw)");
   ASSERT_TRUE(mount.is_hierarchy);
-  EXPECT_STREQ(mount.where.shown_group, "/my group");
-  EXPECT_STREQ(mount.where.point, R"(/mnt/a\b )");
-  EXPECT_EQ(decoded(R"(\04)"), R"(\04)") << "too short for a code";
-  EXPECT_EQ(decoded(R"(a\089)"), R"(a\089)") << "no octal digits";
-  EXPECT_EQ(decoded("\\"), "\\");
+  EXPECT_EQ(mount.where.shown_group, "/my group");
+  EXPECT_EQ(mount.where.point, R"(/mnt/a\b )");
+  EXPECT_EQ(cgroup::decode_octal(R"(\04)"), R"(\04)") << "too short for a code";
+  EXPECT_EQ(cgroup::decode_octal(R"(a\089)"), R"(a\089)") << "no octal digits";
+  EXPECT_EQ(cgroup::decode_octal("\\"), "\\");
 }
 
 TEST(cgroup_text, mounts_without_cpu_quotas_are_left_out) {
@@ -128,12 +119,12 @@ TEST(cgroup_text, mounts_without_cpu_quotas_are_left_out) {
 }
 
 TEST(cgroup_text, a_group_is_seen_relative_to_what_the_mount_shows) {
-  EXPECT_EQ(relative("/a/b", "/"), "/a/b");
-  EXPECT_EQ(relative("/", "/"), "");
-  EXPECT_EQ(relative("/docker/abc", "/docker/abc"), "");
-  EXPECT_EQ(relative("/docker/abc/x", "/docker/abc"), "/x");
-  EXPECT_EQ(relative("/elsewhere", "/docker/abc"), "");
-  EXPECT_EQ(relative("/docker/abcdef", "/docker/abc"), "") << "no part of it";
+  EXPECT_EQ(cgroup::relative_group("/a/b", "/"), "/a/b");
+  EXPECT_EQ(cgroup::relative_group("/", "/"), "");
+  EXPECT_EQ(cgroup::relative_group("/docker/abc", "/docker/abc"), "");
+  EXPECT_EQ(cgroup::relative_group("/docker/abc/x", "/docker/abc"), "/x");
+  EXPECT_EQ(cgroup::relative_group("/elsewhere", "/docker/abc"), "");
+  EXPECT_EQ(cgroup::relative_group("/docker/abcdef", "/docker/abc"), "") << "no part of it";
 }
 
 class cgroup_tree : public lockstep::test::system_tree {
