@@ -97,6 +97,8 @@ inline process_word& process_word_of_module() noexcept { return process_word_of_
 
 #else
 
+// Declared here: a struct that is first named inside a function is one of that function, and so another one elsewhere.
+struct whole_module;
 template <class Name>
 struct process_word_holder {
   static process_word word;
@@ -104,7 +106,7 @@ struct process_word_holder {
 template <class Name>
 process_word process_word_holder<Name>::word{nullptr};
 inline process_word& process_word_of_module() noexcept {
-  return process_word_holder<struct whole_module>::word;
+  return process_word_holder<whole_module>::word;
 }
 
 #endif
