@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_engine_test.cpp -- which stage follows which, on the scripted system
 #include "wait/wait_engine.hpp"
-#include "wait/member_pace.hpp"
 #include "platform/system.hpp"
+#include "wait/member_pace.hpp"
 
 #include <gtest/gtest.h>
 
