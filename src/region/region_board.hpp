@@ -257,7 +257,7 @@ class region_board {
     // In place of a leader that waits elsewhere, another thread may collect here, on a CPU of its own.
     cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
     member_pace& pace = separation_.pace_of(rank);
-    round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.round : nullptr;
+    round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.rounds : nullptr;
     if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
       if (has_reported(watcher, of)) return;
@@ -382,7 +382,7 @@ class region_board {
         : awaited_word(report, done, never_stops(), where), known(of_caller) {}
 
     round_pace* const known;
-    round_pace* round() noexcept override { return known; }
+    round_pace* rounds() noexcept override { return known; }
   };
 
   /// What a worker waits for: a new word on its line, or the end of the team.

@@ -147,7 +147,7 @@ class member_pace {
 
   wait_history regions, reports;  ///< its waits for regions, and for the reports of others
   separation_pace separation;
-  round_pace round;
+  round_pace rounds;
 
   /// GAP-2.
   static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {

@@ -122,7 +122,7 @@ struct wait_rungs {
   static bool yield(waitable& what, backoff_trust& trust, deadline until) {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
-    round_pace* const round = what.round();
+    round_pace* const round = what.rounds();
     for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
       if (round != nullptr && round->should_poll(before)) {
         const bool has_come = spin(what, round->polls_until() - before, until);
@@ -204,7 +204,7 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
   const bool adapts = policy.is_adaptive() && !policy.is_crowded();
 
   if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
-      what.round() == nullptr && history.yielding.goes_unmeasured()) {
+      what.rounds() == nullptr && history.yielding.goes_unmeasured()) {
     for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
       yield_thread();
       if (what.ready()) return true;

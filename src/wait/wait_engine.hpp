@@ -53,7 +53,7 @@ class waitable {
   /// Whether the awaited thread runs on another CPU. Called after the spin if the policy adapts and is not crowded.
   virtual bool is_separated() noexcept { return false; }
   /// If only the caller of a crowd waits for it: what is known of its rounds (member_pace.hpp).
-  virtual round_pace* round() noexcept { return nullptr; }
+  virtual round_pace* rounds() noexcept { return nullptr; }
   /// What it is, for observers (hooks.hpp).
   virtual void describe(wait_subject&) const noexcept {}
 

@@ -207,7 +207,8 @@ TEST(ended_programs, of_threads_that_find_a_mistake_at_once_one_says_so_in_one_p
       threads.emplace_back([] {
         about_to_report.fetch_add(1);
         while (about_to_report.load() < 8) std::this_thread::yield();
-        lockstep::detail::misuse::report(nullptr, "lockstep::mutex", "of a test");
+        lockstep::detail::end_program("%s at %p: of a test", "lockstep::mutex",
+                                      static_cast<void*>(nullptr));
       });
     }
     for (std::thread& each : threads) each.join();

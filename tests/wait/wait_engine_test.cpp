@@ -506,7 +506,7 @@ TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_no
 /// Awaited by the caller of a crowd.
 struct awaited_by_caller : waitable {
   lockstep::detail::round_pace pace;
-  lockstep::detail::round_pace* round() noexcept override { return &pace; }
+  lockstep::detail::round_pace* rounds() noexcept override { return &pace; }
 };
 
 TEST(wait_engine, the_caller_of_a_crowd_polls_after_a_yield_for_as_long_as_it_took) {
