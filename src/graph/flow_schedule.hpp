@@ -130,10 +130,10 @@ class flow_scheduler {
     std::vector<plan_time> made(members_, 0);
     for (const std::uint32_t e : flow_.item_in.of(item)) {
       const std::uint32_t writer = flow_.item_edges[e].from;
-      const plan_time far = time_after(finish_[writer], crossing_time);
+      const plan_time crossed = time_after(finish_[writer], crossing_time);
       for (std::uint32_t m = 0; m < members_; ++m) {
         const bool is_near = home_[writer] == m || home_[writer] == no_lane;
-        made[m] = (std::max)(made[m], is_near ? finish_[writer] : far);
+        made[m] = (std::max)(made[m], is_near ? finish_[writer] : crossed);
       }
     }
     return made;

@@ -36,7 +36,7 @@ struct linux_cpus {
   bool write() const noexcept {
     return sched_setaffinity(0, sizeof words, reinterpret_cast<const cpu_set_t*>(words)) == 0;
   }
-  static unsigned long bit(unsigned cpu) noexcept { return 1ul << cpu % bits; }
+  static unsigned long bit_of(unsigned cpu) noexcept { return 1ul << cpu % bits; }
 };
 
 struct linux_system : posix_system {
@@ -77,7 +77,7 @@ struct linux_system : posix_system {
   static bool pin(unsigned cpu) noexcept {
     if (cpu >= max_cpus) return false;
     linux_cpus mask = {};
-    mask.words[cpu / linux_cpus::bits] = linux_cpus::bit(cpu);
+    mask.words[cpu / linux_cpus::bits] = linux_cpus::bit_of(cpu);
     return mask.write();
   }
 
@@ -86,7 +86,7 @@ struct linux_system : posix_system {
     linux_cpus before = {}, found = {};
     if (cpu >= max_cpus || !before.read()) return false;
     linux_cpus without = before;
-    without.words[cpu / linux_cpus::bits] &= ~linux_cpus::bit(cpu);
+    without.words[cpu / linux_cpus::bits] &= ~linux_cpus::bit_of(cpu);
     if (is_same(without, before) || is_same(without, found) || !without.write()) return false;
     const bool is_still_ours = !found.read() || is_same(found, without);
     if (is_still_ours && !before.write()) {

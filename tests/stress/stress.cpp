@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/cpus.hpp"
+#include <lockstep/build_info.hpp>
 #include "stress/disturbance.hpp"
 #include "stress/round.hpp"
 #include "stress/watchdog.hpp"
