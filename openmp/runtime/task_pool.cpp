@@ -102,7 +102,7 @@ void task_pool::push(part& self, explicit_task* const* first, std::uint32_t coun
   own.lock.lock();
   while (own.back - own.front + count > own.room) grow(own);
   for (std::uint32_t i = 0; i < count; ++i) own.ring[own.back++ & (own.room - 1)] = first[i];
-  own.is_dear = self.tasks->pace.is_dear();
+  own.is_dear = process_settings().throttles_tasks && self.tasks->pace.is_dear();
   add_to_count(own, static_cast<int>(count));
   own.lock.unlock();
   announce(self.at);
@@ -430,6 +430,7 @@ void task_pool::run_own(part& self) noexcept {
   explicit_task* next = pop(self);
   while (next != nullptr) {
     next = run(self, *next);
+    self.tasks->pace.forget();
     if (next == nullptr) next = pop(self);
   }
   report(*self.tasks);
@@ -445,23 +446,27 @@ void task_pool::run_ready(part& self) noexcept {
   mine.has_enough = false;
   explicit_task* next = nullptr;
   while ((next = take(self, next, allowed, most_taken)) != nullptr) {
+    mine.pace.forget();
     next = run(self, *next);
     ++count;
   }
   report(mine);
   uncount(allowed.parity);
-  if (count != 0) let_some_gather(self, start, count);
+  if (count != 0) let_some_gather(self, start, count, allowed.parity);
 }
 
 /// Where tasks are so small that fetching them costs more than running them, a member that takes each as soon as it is
-/// there slows down the one that makes them. So it stays away for a moment.
-void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept {
+/// there slows down the one that makes them. So it stays away for a moment, or until all have ended or one is in the list
+/// of all.
+void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count,
+                                std::uint32_t parity) noexcept {
   if (self.at == nullptr || is_crowded(self)) return;
   const std::uint64_t now = detail::monotonic_nanoseconds();
   if (now - start >= count * small_task) return;
   const std::uint64_t longer = self.tasks->has_enough ? 4 * (now - start) : 0;
   const std::uint64_t pause = std::clamp(longer, gathering, longest_gathering);
-  while (detail::monotonic_nanoseconds() - now < pause) {
+  while (detail::monotonic_nanoseconds() - now < pause && has_unfinished(parity) &&
+         static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0) {  // 13
     for (int i = 0; i < 4; ++i) detail::polling_pause();
   }
 }

@@ -38,7 +38,8 @@
 //   POOL-9  A member that makes tasks measures what each costs it, from one to the next: to push it, or to run it at once
 //           because its deque is full. Where pushing costs more, others who come for its tasks only slow it down: the
 //           tasks are tiny, or cache lines travel slowly. Its deque says so (is_dear). A member in a barrier then takes few
-//           of them at a time, and stays away for four times as long as it has taken: the deque stays full.
+//           of them at a time, and stays away for four times as long as it has taken, 1 to 20 us: the deque stays full. Not in
+//           a crowd, nor where a task takes more than 2 us.
 //
 // States of a task that is in the pool
 //   blocked   blockers != 0; in no list                 -> ready, when the last of those that it depends on has ended
@@ -439,7 +440,8 @@ class task_pool {
   bool detach(part& self, explicit_task& one) noexcept;
   explicit_task* end_function(part& self, explicit_task& one) noexcept;
   void close_family(part& self, explicit_task& one) noexcept;
-  void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
+  void let_some_gather(part& self, std::uint64_t start, std::uint64_t count,
+                       std::uint32_t parity) noexcept;
   void list_ready(explicit_task& one) noexcept;
   void unlist(explicit_task& one) noexcept;
   explicit_task* complete(part* self, explicit_task& one) noexcept;

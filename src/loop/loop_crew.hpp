@@ -130,7 +130,7 @@ class loop_crew {
 
   /// How to run the loop.
   LOCKSTEP_NOINLINE const loop_plan& plan(const loop_request& of) {
-    if (woken_at_ != 0) learn_wake_up();
+    if (woken_at_ != 0 && (is_asleep_ || plan_.is_timed)) learn_wake_up();
     const std::size_t most = of.place != nullptr ? pace_.most_shares() : of.iterations;
     of_ = of;
     is_asleep_ = most > 1 && board_.has_sleepers(most);
@@ -238,7 +238,6 @@ class loop_crew {
       done = next;
       if (is_orphaned_ || !pace_.is_rest_worth(left_at(own_end_), is_asleep_)) continue;
       if (is_asleep_) woken_at_ = own_end_;
-      parts_ = own_parts_ = 0;  // they are counted when they are claimed
       announce(region, what, done, true);
       return true;
     }
@@ -285,7 +284,9 @@ class loop_crew {
       while (!is_orphaned_ && !board_.has_reported(late, at) && board_.claim(late, claimed)) {
         run_claimed_part(self, late, claimed, false);
         took |= late != self;
-        if (self == 0 && plan_.is_timed) note_parts(late == 0);
+        const bool is_begun =
+            late == 0 && claimed.part < counts_[0].value.begun.load(memory_order_relaxed);  // 3
+        if (self == 0 && plan_.is_timed && !is_begun) note_parts(late == 0);
       }
     });
     return took;

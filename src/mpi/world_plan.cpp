@@ -267,7 +267,8 @@ class world_plan_body {
 
   bool run(std::size_t iterations) {
     if (!begin(iterations)) return false;
-    struct run_of_all {
+    struct
+        run_of_all {  // an error of MPI in its destructor ends the program: other ranks wait for this one
       world_plan_body& of;
       bool is_over;
       ~run_of_all() {
@@ -342,10 +343,9 @@ class world_plan_body {
 
   /// False if a rank's run of something else has ended early. Fails on all if the numbers of iterations differ.
   bool begin(std::size_t iterations) {
-    constexpr std::uint32_t most = ~std::uint32_t{0};
-    const meeting_note note = {
-        rank_state::goes_on, world_construct::run_of_plan, 0,
-        iterations < most ? static_cast<std::uint32_t>(iterations) : std::uint32_t{most}};
+    const std::uint64_t all = iterations;
+    const meeting_note note = {rank_state::goes_on, world_construct::run_of_plan, 0,
+                               static_cast<std::uint32_t>(all ^ all >> 32)};
     const meeting_record met = world_.core.meet(note, nullptr, world_combine(), policy_);
     if (met.state != rank_state::goes_on) return outcome_of(met);
     channels_.begin();

@@ -15,7 +15,7 @@
 //       the child registers and lists again. The tables of queues and of misuse, which threads use when they start, are
 //       listed when the module is loaded. Else a thread could list and lock one between the handlers and the fork().
 //
-// A table calls watch_forks() before its first use. Around a fork() the calling thread holds the table's own section, a
+// Other tables call watch_forks() before their first use. Around a fork() the calling thread holds the table's own section, a
 // lock of process.hpp. Several modules may list one table: the first one's functions are called.
 //
 // Memory order (# marks the line)
@@ -217,6 +217,9 @@ void watch_forks() noexcept {
     registration::list();
 }
 
+/// In a child, handlers that were registered after this call run when the tables of the futex have been put right.
+void prepare_futex_for_fork();
+
 // fork_listener: calls a function when its owner has been copied into a child. An object that owns threads has a
 // fork_listener as its last member. In the child each function is called while no other thread exists yet.
 //
@@ -225,9 +228,6 @@ void watch_forks() noexcept {
 //   PROCESS-8  Where the system has no handlers around fork(), in_child() is never called.
 //   PROCESS-9  The entries are on the heap, not in their owners. An owner may be on the stack of a thread that the
 //              child does not have, and new threads of the child may get that memory for their stacks.
-/// In a child, handlers that were registered after this call run when the tables of the futex have been put right.
-void prepare_futex_for_fork();
-
 struct told_in_child : list_node<told_in_child> {
   void* const owner;
   void (*const in_child)(void*);

@@ -75,7 +75,7 @@ class missed_loops {
 //             relative to the last of them.
 //
 // Cost   a region that comes within 0.4 us: polls, no look at the clock. A sleep with a deadline: 2 system calls around
-//        it, and the fence of the mark (published_words.hpp).
+//        it, and from a millisecond on the fence of the mark (published_words.hpp).
 class anticipating_wait {
  public:
   anticipating_wait(cpu_separation& all, std::size_t rank, const missed_loops& missed,

@@ -8,7 +8,7 @@
 //           modulo 2^32), so that a late request cannot take back one for a later region.
 //   STOP-2  A thread that waits in a region announces itself as a sleeper, and then looks at the word. The list holds
 //           every mark on which a thread may sleep: a request changes the word, and then notifies all of them.
-//   STOP-3  keep_near(region) keeps the word within 2^30 of the region. It is called before each region whose number is a
+//   STOP-3  keep_near(region) keeps the word within 2^31 of the region. It is called before each region whose number is a
 //           multiple of `stride`. So the differences of STOP-1 have a meaning for requests that are late by less than
 //           2^31 regions.
 //   STOP-4  If several exceptions are thrown, the caller gets the one with the lowest position: the member's rank, or

@@ -10,6 +10,7 @@
 //   NODES-2  Values that do not fit a cell live until the caller has them all.
 #include <lockstep/detail/reduce/reductions.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <lockstep/detail/loop/leaf_loop.hpp>
@@ -109,8 +110,9 @@ class range_reduction : public reduction_region {
       if (values.push_node(0, leaves) && !me.is_stopped()) leave_result(values);
       return;
     }
-    values.put_nodes(me.block_of(index_range{0, leaves}),
-                     room_for(me, what, reduction_tree::most_nodes),
+    const index_range mine = me.block_of(index_range{0, leaves});
+    values.put_nodes(mine,
+                     room_for(me, what, (std::min)(length_of(mine), reduction_tree::most_nodes)),
                      [&](std::size_t node, std::size_t leaf) -> cell& {
                        cell* const beside = node == 0 ? me.beside_report() : nullptr;
                        return beside != nullptr ? *beside : (*cells_)[leaf];

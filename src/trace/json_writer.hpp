@@ -56,7 +56,7 @@ class json_writer {
 
   /// The name of a value in an object. The value follows.
   json_writer& field(const char* name) {
-    if (text_.back() != '{') text_ += ',';
+    if (!text_.empty() && text_.back() != '{') text_ += ',';
     return put("\"").put(name).put("\":");
   }
   json_writer& field(const char* name, std::uint64_t value) { return field(name).number(value); }

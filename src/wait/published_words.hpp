@@ -47,7 +47,8 @@
 //   4  mark.fetch_or          relaxed  3      as 3
 //   5  mark.compare_exchange  relaxed  4      PUBLISH-2 needs the order of changes to this word only; the kernel
 //                                             orders its comparison after the wake's lock
-//   6  thread_fence           seq_cst  6      both sides: the loads of the picture come after the stores
+//   6  thread_fence           seq_cst  6      both sides: the loads of the picture come after the stores. A sleeper that
+//                                             looks again within a millisecond makes it alone
 //   7  word.load              relaxed  -      a look: a thread that goes on comes through 2, or wrote the word itself
 //   8  word.store             relaxed  -      while no thread waits: the caller orders it before the next wait
 //   9  stop.load              acquire  -      pairs with the release by which the stop is set
@@ -105,13 +106,13 @@ class sleeper_mark {
                                fence_payer payer = fence_payer::sleeper) {
     const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
     std::uint64_t end = until.nanoseconds();
-    if (payer == fence_payer::both) {
+    // Without the fence of both sides a notifier may miss the announcement. Then this thread looks again in a millisecond,
+    // and one that does so anyway does not pay for the notifier.
+    const std::uint64_t soon = monotonic_nanoseconds() + 1000000;
+    if (payer == fence_payer::both || end <= soon) {
       thread_fence(memory_order_seq_cst);  // 6
-    } else {
-      // Without a fence a notifier may miss the announcement. Then this thread looks again in a millisecond, and one that
-      // does so anyway pays for no fence.
-      const std::uint64_t soon = monotonic_nanoseconds() + 1000000;
-      if (soon < end && !fence_heavy()) end = soon;
+    } else if (!fence_heavy()) {
+      end = soon;
     }
     if (what.ready()) return;
     futex_wait(mark_, odd, end);
