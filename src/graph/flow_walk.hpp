@@ -347,11 +347,14 @@ class flow_walk {
       entered = stop_.region;
       state.enter(part.shared.most(), stop_.region, part.phase);
       state.set_rank_in_team(rank_);
-    } else if (!state.is_alone() && part.shared.has_left(group::steps)) {
-      // The steps of publish() begin at 0 in each run of the node. All members look before rank 0 resets them.
+    } else if (!state.is_alone()) {
+      // The steps of publish() begin at 0 in each run of the node. Members look when all have ended the run before, and
+      // none has begun this one, so that all see the same.
       if (!state.sync()) return;
-      if (what.rank == 0) part.shared.reset_steps();
+      const bool has_steps = part.shared.has_left(group::steps);
       if (!state.sync()) return;
+      if (has_steps && what.rank == 0) part.shared.reset_steps();
+      if (has_steps && !state.sync()) return;
     }
     member_access access(state);
     of_.run_asked(what, iteration(), &access.self);

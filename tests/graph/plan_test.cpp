@@ -293,6 +293,24 @@ TEST_P(plan_run, gives_a_team_wide_node_members_that_synchronise) {
   EXPECT_EQ(sides, members() * (count + 1) * (count + 2) / 2);
 }
 
+TEST_P(plan_run, begins_the_steps_of_a_team_wide_node_anew_also_where_few_runs_have_some) {
+  team on(members(), policy());
+  graph g;
+  std::vector<std::uint64_t> seen(members() + 1);
+  std::atomic<int> early{0};
+  g.node("wide", graph::whole_team, [&](member& me, std::uint64_t run) {
+    if (run % 4 != 3) return;  // so members may be runs apart
+    if (me.rank() > 0 && !me.await_step_unless_stopped(me.rank() - 1, 1)) return;
+    if (me.rank() > 0 && seen[me.rank() - 1] != run) ++early;
+    seen[me.rank()] = run;
+    me.publish(1);
+    me.sync_threads();
+  });
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(static_cast<std::uint64_t>(times(2000))));
+  EXPECT_EQ(early, 0);
+}
+
 TEST_P(plan_run, lets_a_team_wide_node_decide_a_loop) {
   team on(members(), policy());
   graph g;
