@@ -452,20 +452,18 @@ void task_pool::run_ready(part& self) noexcept {
   }
   report(mine);
   uncount(allowed.parity);
-  if (count != 0) let_some_gather(self, start, count, allowed.parity);
+  if (count != 0) let_some_gather(self, start, count);
 }
 
 /// Where tasks are so small that fetching them costs more than running them, a member that takes each as soon as it is
-/// there slows down the one that makes them. So it stays away for a moment, or until all have ended or one is in the list
-/// of all.
-void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count,
-                                std::uint32_t parity) noexcept {
+/// there slows down the one that makes them. So it stays away for a moment, or until one is in the list of all.
+void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept {
   if (self.at == nullptr || is_crowded(self)) return;
   const std::uint64_t now = detail::monotonic_nanoseconds();
   if (now - start >= count * small_task) return;
   const std::uint64_t longer = self.tasks->has_enough ? 4 * (now - start) : 0;
   const std::uint64_t pause = std::clamp(longer, gathering, longest_gathering);
-  while (detail::monotonic_nanoseconds() - now < pause && has_unfinished(parity) &&
+  while (detail::monotonic_nanoseconds() - now < pause &&
          static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0) {  // 13
     for (int i = 0; i < 4; ++i) detail::polling_pause();
   }

@@ -440,8 +440,7 @@ class task_pool {
   bool detach(part& self, explicit_task& one) noexcept;
   explicit_task* end_function(part& self, explicit_task& one) noexcept;
   void close_family(part& self, explicit_task& one) noexcept;
-  void let_some_gather(part& self, std::uint64_t start, std::uint64_t count,
-                       std::uint32_t parity) noexcept;
+  void let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept;
   void list_ready(explicit_task& one) noexcept;
   void unlist(explicit_task& one) noexcept;
   explicit_task* complete(part* self, explicit_task& one) noexcept;
