@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <type_traits>
 
 #include "barrier.hpp"
 #include "message.hpp"
@@ -136,9 +137,10 @@ explicit_task* task_pool::pop(part& self) noexcept {
 
 /// The first task of another's, if it is allowed; more of them go into the member's own deque.
 template <class Allowed>
-explicit_task* task_pool::steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept {
+explicit_task* task_pool::steal(part& self, const Allowed& allowed) noexcept {
   member_tasks& mine = tasks_of(self);
-  const bool is_in_barrier = most == most_taken;
+  constexpr bool is_in_barrier = std::is_same_v<Allowed, any_task>;
+  std::uint32_t most = is_in_barrier ? most_taken : 1;
   if (is_in_barrier && mine.has_enough) return nullptr;
   explicit_task* taken[most_taken];
   for (member_tasks* from = mine.next;; from = from->next) {
@@ -287,14 +289,13 @@ void task_pool::uncount(std::uint32_t parity) noexcept {
 
 /// The next task that may be run here. `kept`: one that became ready for this member, or null.
 template <class Allowed>
-explicit_task* task_pool::take(part& self, explicit_task* kept, const Allowed& allowed,
-                               std::uint32_t most) noexcept {
+explicit_task* task_pool::take(part& self, explicit_task* kept, const Allowed& allowed) noexcept {
   if (explicit_task* const first = take_listed(allowed)) {
-    if (kept != nullptr) push(self, &kept, 1);
+    if (kept != nullptr) push(self, *kept);
     return first;
   }
   if (kept == nullptr) kept = pop(self);
-  return kept != nullptr ? kept : steal(self, allowed, most);
+  return kept != nullptr ? kept : steal(self, allowed);
 }
 
 // Waiting.
@@ -374,7 +375,7 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
   explicit_task* next = nullptr;
   while (!done()) {
     const std::uint64_t listed = listed_.load(detail::memory_order_relaxed);  // 13
-    next = take(self, next, allowed, 1);
+    next = take(self, next, allowed);
     if (next != nullptr) {
       next = run(self, *next);
       pause = first_pause;
@@ -386,7 +387,7 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
     if (pause < longest_pause) pause *= 2;
   }
-  if (next != nullptr) push(self, &next, 1);
+  if (next != nullptr) push(self, *next);
   report(mine);
 }
 
@@ -445,7 +446,7 @@ void task_pool::run_ready(part& self) noexcept {
   unfinished_[allowed.parity].fetch_add(1, detail::memory_order_relaxed);  // 18
   mine.has_enough = false;
   explicit_task* next = nullptr;
-  while ((next = take(self, next, allowed, most_taken)) != nullptr) {
+  while ((next = take(self, next, allowed)) != nullptr) {
     mine.pace.forget();
     next = run(self, *next);
     ++count;
@@ -570,8 +571,7 @@ bool task_pool::add(part& self, task& parent, explicit_task& one, const dependen
   }
   if (!is_ready || runs_now) return is_ready;
   if (!one.has_priority) {
-    explicit_task* const made = &one;
-    push(self, &made, 1);
+    push(self, one);
   } else {
     lock_.lock();
     list_ready(one);
@@ -644,7 +644,7 @@ explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
 void task_pool::run_now(part& self, explicit_task& one) noexcept {
   static_cast<void>(tasks_of(self));
   explicit_task* const next = run(self, one);
-  if (next != nullptr) push(self, &next, 1);
+  if (next != nullptr) push(self, *next);
   report(*self.tasks);
 }
 
@@ -664,7 +664,7 @@ void task_pool::end_within(part& self, explicit_task& one) noexcept {
     return let_go(&self, one);
   }
   explicit_task* const next = end_function(self, one);
-  if (next != nullptr) push(self, &next, 1);
+  if (next != nullptr) push(self, *next);
   wait_for_children(self, *self.running->family);
 }
 
@@ -710,7 +710,7 @@ explicit_task* task_pool::release(part* self, dependence_edge* edge) noexcept {
       list_ready(one);
       lock_.unlock();
     } else {
-      if (ready != nullptr) push(*self, &ready, 1);
+      if (ready != nullptr) push(*self, *ready);
       ready = &one;
     }
   }

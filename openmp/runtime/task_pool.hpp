@@ -422,16 +422,19 @@ class task_pool {
   template <class Done>
   void help(part& self, const task_family* of, const task_group* group, const Done& done) noexcept;
   void push(part& self, explicit_task* const* first, std::uint32_t count) noexcept;
+  void push(part& self, explicit_task& one) noexcept {
+    explicit_task* const first = &one;
+    push(self, &first, 1);
+  }
   explicit_task& split(part& self, task_range& of) noexcept;
   void grow(task_deque& of) noexcept;
   explicit_task* pop(part& self) noexcept;
   template <class Allowed>
   explicit_task* take_listed(const Allowed& allowed) noexcept;
   template <class Allowed>
-  explicit_task* take(part& self, explicit_task* kept, const Allowed& allowed,
-                      std::uint32_t most) noexcept;
+  explicit_task* take(part& self, explicit_task* kept, const Allowed& allowed) noexcept;
   template <class Allowed>
-  explicit_task* steal(part& self, const Allowed& allowed, std::uint32_t most) noexcept;
+  explicit_task* steal(part& self, const Allowed& allowed) noexcept;
   bool looks_ready() const noexcept;
   void withdraw_hint(part& self) noexcept;
   void announce(detail::member_state* at) noexcept;

@@ -30,9 +30,8 @@ LOCKSTEP_INLINE wait_policy policy_of_barrier(std::ptrdiff_t expected, wait_poli
 [[noreturn]] LOCKSTEP_INLINE void report_arrivals(const void* barrier, std::ptrdiff_t n,
                                                   std::uint32_t left) {
   end_program(
-      "lockstep::barrier at %p: %td arrivals by %s while the phase expects %lu; give the "
-      "constructor "
-      "the number of all that arrive",
+      "lockstep::barrier at %p: %td arrivals by %s while the phase expects %lu; "
+      "give the constructor the number of all that arrive",
       barrier, n, label_of_this_thread().text, static_cast<unsigned long>(left));
 }
 

@@ -187,9 +187,8 @@ LOCKSTEP_INLINE void condition_variable::notify_slowly(std::uint32_t wanted) {
       if (detail::misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
           all.target != next.target) {
         detail::end_program(
-            "lockstep::condition_variable at %p: two threads wait on it with two different "
-            "mutexes; "
-            "all waits on it need the same one",
+            "lockstep::condition_variable at %p: two threads wait on it with "
+            "two different mutexes; all waits on it need the same one",
             static_cast<const void*>(this));
       }
       all.append(next);

@@ -32,9 +32,8 @@ LOCKSTEP_INLINE wait_status latch::wait_slowly(deadline until, call_site where) 
 LOCKSTEP_INLINE void latch::diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
   if (n >= 0 && n <= left) return;
   detail::end_program(
-      "%s at %p: count_down(%td) by %s while %td are left to count; give the constructor the sum "
-      "of "
-      "all counts",
+      "%s at %p: count_down(%td) by %s while %td are left to count; "
+      "give the constructor the sum of all counts",
       kind, object, n, detail::label_of_this_thread().text, left);
 }
 

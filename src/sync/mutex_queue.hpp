@@ -17,8 +17,8 @@
 //   MUTEX-2  A thread that queues up has found the lock held or reserved, and marks the word (QUEUED-1): a later unlock
 //            finds `waiting`.
 //   MUTEX-3  `waking` is set from the moment an unlock lets a waiter go until that waiter has the lock, or waits again,
-//            also to give up after that. One waiter at most is on its way. Meanwhile it keeps its place in the queue, so that a child
-//            of fork() can clear the bit (PARKING-4).
+//            also to give up after that. One waiter at most is on its way. Meanwhile it keeps its place in the queue, so
+//            that a child of fork() can clear the bit (PARKING-4).
 //   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted. After
 //            bypass_limit of them, the lock is reserved for the woken waiter. It is also reserved once a woken waiter
 //            has found the lock taken. So a thread that is queued behind p others is overtaken at most
@@ -28,9 +28,9 @@
 //            change of the word, unless the queue has a waiter (PARKING-2).
 //   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter. It lets the first waiter of
 //            the queue go ahead of its turn, beside the one on its way. That waiter tries as a newcomer, and in vain it
-//            waits again at its place. It goes ahead only once, and not after it was woken. After that, no other goes ahead while it is the first.
-//            Without this, a chain of broadcasts to 64 threads on 2 CPUs took 320 us, because a CPU halted and was
-//            woken at every second thread; now it takes 80 us.
+//            waits again at its place. It goes ahead only once, and not after it was woken. After that, no other goes
+//            ahead while it is the first. Without this, a chain of broadcasts to 64 threads on 2 CPUs took 320 us,
+//            because a CPU halted and was woken at every second thread; now it takes 80 us.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices

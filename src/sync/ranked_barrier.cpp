@@ -80,8 +80,7 @@ struct ranked_barrier::state {
     if (detail::misuse::diagnosed && self.arrived != self.waited && !is_terminated()) {
       detail::end_program(
           "lockstep::ranked_barrier at %p: rank %zu arrives again before its last arrival was "
-          "waited "
-          "for; each rank is for one thread",
+          "waited for; each rank is for one thread",
           static_cast<const void*>(&of), rank);
     }
     self.was_last =

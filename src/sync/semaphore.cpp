@@ -50,8 +50,7 @@ LOCKSTEP_INLINE void permit_count::hand_over() {
                                                              std::ptrdiff_t most) {
   constexpr const char* text =
       "lockstep::counting_semaphore at %p: release of %td permits by %s while it has %td of at "
-      "most "
-      "%td; release what was acquired, or give it a larger maximum";
+      "most %td; release what was acquired, or give it a larger maximum";
   const void* const self = this;
   const thread_label releaser = label_of_this_thread();
   if (misuse::diagnosed) end_program(text, self, count, releaser.text, there, most);
