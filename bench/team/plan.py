@@ -105,8 +105,8 @@ def overhead_works(threads):
             yield Work(section, f"overhead {kind}({chunk}), long{of}", f"overhead/long-{kind}", threads, chunk)
 
 
-def fork_works():
-    for threads in (2, 4, 16, 64):
+def fork_works(more_threads):
+    for threads in sorted({2, 4, 16, 64, *more_threads}):
         for work in ("fork/join", "barrier"):
             yield Work("Empty fork/join and barrier", f"{work} of {threads}", work, threads)
     for idle in (1, 10, 100, 1000):
@@ -116,16 +116,15 @@ def fork_works():
     yield Work("Starts", "last start after 10 ms", "starts", 2, 10)
 
 
-def program_works():
-    for loop in LOOPS:
-        yield Work("Break-even of 2 threads", f"break-even {loop}", f"break-even/{loop}")
+def program_works(threads):
+    of = "" if threads == 2 else f" of {threads}"
     for program, sizes in PROGRAMS:
         for size in sizes:
-            yield Work("Programs, a step", f"{program} {size}", program, 2, size)
+            yield Work("Programs, a step", f"{program} {size}{of}", program, threads, size)
     for title, work, sizes in SCHEDULED:
         for size in sizes:
             for schedule in ("static", "dynamic"):
-                yield Work("ForkUnion's benchmarks, a step", f"{title} {size}, {schedule}", f"{work}/{schedule}", 2, size)
+                yield Work("ForkUnion's benchmarks, a step", f"{title} {size}, {schedule}{of}", f"{work}/{schedule}", threads, size)
 
 
 def competitor_works():
@@ -136,9 +135,11 @@ def competitor_works():
                        size, where)
 
 
-def works(overhead_threads=(2,), with_competitor=False):
-    result = [work for threads in overhead_threads for work in overhead_works(threads)]
-    result += [*fork_works(), *program_works()]
+def works(team_sizes=(2,), with_competitor=False):
+    result = [work for threads in team_sizes for work in overhead_works(threads)]
+    result += fork_works(team_sizes)
+    result += [Work("Break-even of 2 threads", f"break-even {loop}", f"break-even/{loop}") for loop in LOOPS]
+    result += [work for threads in team_sizes for work in program_works(threads)]
     if with_competitor:
         result += competitor_works()
     return result

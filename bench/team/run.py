@@ -205,7 +205,7 @@ def parse(arguments):
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
     parser.add_argument("--all", action="store_true", help="show every setting, not only the best ones")
     parser.add_argument("--threads", type=whole_number(1, 1024), action="append", metavar="N",
-                        help="threads for the overheads (default 2); may be repeated")
+                        help="threads of a team (default 2); may be repeated")
     parser.add_argument("--competitor", action="store_true",
                         help="also beside a process that burns a CPU")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one sample")

@@ -166,9 +166,12 @@ struct cpu_separation {
   static constexpr bool may_move_anybody() noexcept { return false; }
 };
 struct whereabouts {
+  static constexpr std::size_t everybody = static_cast<std::size_t>(-1);
+
   cpu_separation* board;
   std::size_t self, other;
 
+  bool is_for_everybody() const noexcept { return other == everybody; }
   static constexpr bool is_separated() noexcept { return false; }
   template <class Subject>
   static void describe(Subject&) noexcept {}

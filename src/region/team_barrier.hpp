@@ -239,12 +239,12 @@ class team_barrier final : public stoppable {
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
-    cpu_separation* const known = other < self.size() ? &separation_ : nullptr;
-    const cell& value = value_of(known != nullptr ? other : 0, self.phase);
+    const whereabouts whom{&separation_, self.rank(), other};
+    const cell& value = value_of(whom.is_for_everybody() ? 0 : other, self.phase);
     const stops_with_region stop{stop_, self.region()};
     while (true) {
       at.wait(arrival.awaits(self.phase, other, value), interrupts_wait<Arrival>{stop, arrival},
-              self.history, deadline::never(), whereabouts{known, self.rank(), other});
+              self.history, deadline::never(), whom);
       if (!Arrival::may_be_called) return true;
       if (phase_reached{self.phase}(at.value()) || stop.requested()) return true;
       arrival.help();

@@ -105,9 +105,8 @@ struct ranked_barrier::state {
                                      std::size_t rank, std::size_t other, deadline until,
                                      call_site where) {
     own_state& self = ranks[rank].value;
-    detail::cpu_separation* const known = other < participants ? &separation : nullptr;
     detail::awaited_word<std::uint32_t, all_have_come, detail::stops_when_set> what(
-        word, {&of, {self.arrived}}, {terminated}, {known, rank, other}, where);
+        word, {&of, {self.arrived}}, {terminated}, {&separation, rank, other}, where);
     return detail::wait_watched(what, &of, phases.policy(), self.history, until);
   }
 

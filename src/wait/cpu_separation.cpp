@@ -75,7 +75,7 @@ LOCKSTEP_INLINE void cpu_separation::shares_cpu(std::size_t rank, std::uint64_t 
 }
 
 LOCKSTEP_INLINE bool whereabouts::is_separated() const noexcept {
-  return board != nullptr && board->is_separated(self, other, monotonic_nanoseconds());
+  return knows_whom() && board->is_separated(self, other, monotonic_nanoseconds());
 }
 
 }  // namespace detail

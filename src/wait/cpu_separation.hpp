@@ -53,14 +53,21 @@ class cpu_separation {
 
 /// For waits: whether the awaited member runs on another CPU. Without a board this is not known.
 struct whereabouts {
+  /// As `other`: no single member, but the last of all.
+  static constexpr std::size_t everybody = static_cast<std::size_t>(-1);
+
   cpu_separation* board;
   std::size_t self, other;
 
+  bool is_for_everybody() const noexcept { return other == everybody; }
   bool is_separated() const noexcept;
   void describe(wait_subject& to) const noexcept {
     to.rank = static_cast<std::uint32_t>(self);
-    if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
+    if (knows_whom()) to.awaited = static_cast<std::uint32_t>(other);
   }
+
+ private:
+  bool knows_whom() const noexcept { return board != nullptr && !is_for_everybody(); }
 };
 
 }  // namespace detail

@@ -219,7 +219,9 @@ class awaited_word : public waitable {
  public:
   awaited_word(const published_word<Word>& at, Done done, Stop stop, whereabouts whom = {},
                source_place from = source_place()) noexcept
-      : waitable(from), at_(at), done_(done), stop_(stop), whom_(whom) {}
+      : waitable(from), at_(at), done_(done), stop_(stop), whom_(whom) {
+    if (whom.is_for_everybody()) yield_limit = no_yield_limit;
+  }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }
   void sleep(deadline until) override { at_.mark_.sleep(*this, until, at_.payer_); }

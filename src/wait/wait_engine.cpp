@@ -7,7 +7,11 @@
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
 //                 0.24 with 50. For 2 and 4 threads it makes no difference (0.20 us).
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
-//                 choice); crowded, one to three yields end nearly every wait.
+//                 choice); crowded, one to three yields end nearly every wait. Where all members of a large team
+//                 wait for the last, their sleeps cost more: each pays for a process-wide fence that interrupts
+//                 every CPU (10 us on 16), which makes others late, and they sleep, too. On 16 CPUs some barriers of
+//                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time: at most 1.8 us then.
+//                 A spin of 50 us does the same on an idle machine; beside four busy processes it takes 32 us, yields 5.
 //   yield_time    crowded, a wait should yield for this time and then sleep. The yields keep the CPUs from
 //                 halting until the notification comes. Rings of 30 to 127 events take 4 to 6 us a hop with
 //                 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200, 9 to 21 without a limit and 10 if all
@@ -98,7 +102,7 @@ LOCKSTEP_INLINE bool wait_engine::is_over(deadline until) {
 
 struct wait_rungs {
   static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
-  static constexpr unsigned yield_limit = 64, unmeasured_yields = 6;
+  static constexpr unsigned unmeasured_yields = 6;
 
   static deadline earlier(deadline a, deadline b) noexcept {
     return a.nanoseconds() < b.nanoseconds() ? a : b;
@@ -123,7 +127,7 @@ struct wait_rungs {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
     round_pace* const round = what.rounds();
-    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
+    for (unsigned i = 0; i < what.yield_limit && !until.is_past(before); ++i) {
       if (round != nullptr && round->should_poll(before)) {
         const bool has_come = spin(what, round->polls_until() - before, until);
         round->polled(has_come);

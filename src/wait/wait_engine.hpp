@@ -69,6 +69,9 @@ class waitable {
 
   const source_place called_at;
   std::uint64_t yield_time;
+  /// The same in yields: reached first where no other thread wants the CPU.
+  static constexpr unsigned usual_yield_limit = 64, no_yield_limit = ~0u;
+  unsigned yield_limit = usual_yield_limit;
   /// Before the next look. More than one: twice as many before each further look, up to `most_pauses`.
   unsigned pauses = 1;
   static constexpr unsigned most_pauses = 64;

@@ -40,7 +40,8 @@ void meet(phases& all, std::size_t size, std::uint32_t first_phase) {
                    of_all.sum = 0;
                    for (const std::uint64_t each : own) of_all.sum += each;
                  }) ||
-          all.wait_for_others(rank, size, [&](const auto& word, std::size_t) {
+          all.wait_for_others(rank, size, [&](const auto& word, std::size_t other) {
+            wrong += (other == lockstep::detail::whereabouts::everybody) == all.has_flags(size);
             return word.wait(lockstep::detail::phase_reached{phase},
                              lockstep::detail::never_stops(), history);
           });

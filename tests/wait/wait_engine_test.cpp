@@ -30,7 +30,7 @@ using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-constexpr std::size_t yield_limit = 64;
+constexpr std::size_t yield_limit = lockstep::detail::waitable::usual_yield_limit;
 constexpr std::uint64_t spin_budget = 2000, long_yield = 2000000;
 /// From the end of a spin's budget to the end of the first yield: 16 pauses before the clock is first looked
 /// at and 16 after the last look, the looks themselves, and the yield.
@@ -441,6 +441,16 @@ TEST_F(wait_engine_test, yields_that_take_no_longer_than_that_are_all_tried) {
   system_.yield_cost = waitable::shared_yield_time / yield_limit - system_.clock_cost;
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(yields(), yield_limit);
+}
+
+TEST_F(wait_engine_test, without_a_limit_of_yields_their_time_is_the_limit) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  what_.yield_limit = waitable::no_yield_limit;
+  system_.yield_cost = 1000 - system_.clock_cost;
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(yields(), waitable::shared_yield_time / 1000 + 1);
+  EXPECT_EQ(what_.sleeps, 1u);
 }
 
 TEST_F(wait_engine_test, yields_that_took_their_time_are_tried_again_in_every_wait) {
