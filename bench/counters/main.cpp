@@ -64,18 +64,16 @@ void run_all(const options& chosen) {
   const counting how = chosen.how();
   const std::vector<result> results =
       evaluate(measure_all(rows, chosen.samples_or_default(), how), how);
-  const std::vector<verdict> verdicts = judge(results);
   const nlohmann::ordered_json machine = describe_machine();
   fmt::print("threads: {}; count of each: {}\n", how.threads, how.count);
-  print_results(chosen, machine, to_table(results), legend(), verdicts);
+  print_results(chosen, machine, to_table(results), legend());
   publish(json, {{"program", "counters"},
                  {"quick", chosen.is_quick},
                  {"samples", chosen.samples_or_default()},
                  {"threads", how.threads},
                  {"count", how.count},
                  {"machine", machine},
-                 {"rows", to_json(results)},
-                 {"verdict", bench::to_json(verdicts)}});
+                 {"rows", to_json(results)}});
 }
 
 }  // namespace

@@ -18,10 +18,6 @@ const result* find(const std::vector<result>& results, std::string_view method) 
   return found == results.end() ? nullptr : &*found;
 }
 
-double ratio(const result& of, const result& to) {
-  return of.elapsed_us.median / to.elapsed_us.median;
-}
-
 result evaluate_alone(const measured_row& measured, const counting& how) {
   std::vector<double> wall_us, cpu_us;
   std::vector<std::uint64_t> sums;
@@ -61,20 +57,11 @@ std::vector<result> evaluate(const std::vector<measured_row>& rows, const counti
   results.reserve(rows.size());
   for (const measured_row& one : rows) results.push_back(evaluate_alone(one, how));
   if (const result* const serial = find(results, "serial")) {
-    for (result& one : results) one.to_serial = ratio(one, *serial);
+    for (result& one : results) {
+      one.to_serial = one.elapsed_us.median / serial->elapsed_us.median;
+    }
   }
   return results;
-}
-
-std::vector<verdict> judge(const std::vector<result>& results) {
-  const result* const ours = find(results, "mutex-lockstep");
-  const result* const posix = find(results, "mutex-pthread");
-  const result* const standard = find(results, "mutex-std");
-  if (ours == nullptr || posix == nullptr || standard == nullptr) return {};
-  const result& best = posix->elapsed_us.median < standard->elapsed_us.median ? *posix : *standard;
-  return {{"counting behind lockstep::mutex",
-           fmt::format("times the throughput of the best ({})", best.which.method),
-           ratio(best, *ours), 1, false}};
 }
 
 std::string to_table(const std::vector<result>& results) {

@@ -11,7 +11,6 @@
 #include "counters/rows.hpp"
 #include "support/sampling.hpp"
 #include "support/statistics.hpp"
-#include "support/verdict.hpp"
 
 namespace bench::counters {
 
@@ -32,9 +31,6 @@ struct result {
 /// Throws std::logic_error if a method got a wrong result which is not meant to.
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& rows,
                                            const counting& how);
-
-/// Our mutex against the best of the other two, if all were measured; the figure of the contended mutex.
-[[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results);
 
 [[nodiscard]] std::string to_table(const std::vector<result>& results);
 [[nodiscard]] std::string legend();

@@ -45,24 +45,6 @@ TEST(Results, AnyOtherCounterThatIsWrongOnceIsAFailure) {
                std::logic_error);
 }
 
-TEST(Verdict, OurMutexIsJudgedAgainstTheBetterOfTheOtherTwo) {
-  const auto verdicts =
-      judge(evaluate({measured({"mutex-pthread"}, {took(40)}), measured({"mutex-std"}, {took(20)}),
-                      measured({"mutex-lockstep"}, {took(25)}), measured({"fetch-add"}, {took(1)})},
-                     how));
-  ASSERT_EQ(verdicts.size(), 1u);
-  EXPECT_NEAR(*verdicts[0].figure, 0.8, 1e-9);
-  EXPECT_FALSE(verdicts[0].met());
-  EXPECT_NE(verdicts[0].unit.find("mutex-std"), std::string::npos);
-}
-
-TEST(Verdict, NeedsAllThreeMutexes) {
-  EXPECT_TRUE(judge(evaluate({measured({"mutex-std"}, {took(20)}),
-                              measured({"mutex-lockstep"}, {took(25)})},
-                             how))
-                  .empty());
-}
-
 TEST(Rows, EveryCounterButTheRacyIsExactWithThreeThreads) {
   std::set<std::string> names;
   for (const row& one : all_rows()) {

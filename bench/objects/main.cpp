@@ -37,15 +37,13 @@ void run_all(const timed_options& chosen) {
   };
   const std::vector<result> results =
       evaluate(measure<sample>(rows, chosen.samples_or_default(), length, take));
-  const std::vector<verdict> verdicts = judge(results, cpus);
   const nlohmann::ordered_json machine = describe_machine();
-  print_results(chosen, machine, to_table(results), legend(), verdicts);
+  print_results(chosen, machine, to_table(results), legend());
   publish(json, {{"program", "objects"},
                  {"quick", chosen.is_quick},
                  {"samples", chosen.samples_or_default()},
                  {"machine", machine},
-                 {"rows", to_json(results)},
-                 {"verdict", bench::to_json(verdicts)}});
+                 {"rows", to_json(results)}});
 }
 
 }  // namespace

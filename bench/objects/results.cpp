@@ -11,17 +11,12 @@
 namespace bench::objects {
 namespace {
 
-constexpr std::string_view judged = "lockstep-default";
-
 const result* find(const std::vector<result>& results, row which, std::string_view library) {
   which.library = library;
   const auto found = std::find_if(results.begin(), results.end(),
                                   [&](const result& one) { return one.which == which; });
   return found == results.end() ? nullptr : &*found;
 }
-
-bool is_ours(const result& of) { return of.which.library.starts_with("lockstep"); }
-bool only_spins(const result& of) { return of.which.library.ends_with("-spin"); }
 
 result evaluate_alone(const measured_row& measured) {
   std::vector<double> wall_us, cpu_us;
@@ -34,50 +29,6 @@ result evaluate_alone(const measured_row& measured) {
 }
 
 double ratio(const result& of, const result& to) { return of.unit_us.median / to.unit_us.median; }
-
-void judge_uncontended(const std::vector<result>& results, std::vector<verdict>& verdicts) {
-  const row alone{mode::mutex, 1, judged};
-  const result* const ours = find(results, alone, judged);
-  const result* const standard = find(results, alone, "std");
-  if (ours == nullptr || standard == nullptr) return;
-  verdicts.push_back({"uncontended lock and unlock", "times the time of std::mutex",
-                      ratio(*ours, *standard), 1, true});
-}
-
-/// Against the fastest of all others.
-void judge_contended(const std::vector<result>& results, std::size_t cpus,
-                     std::vector<verdict>& verdicts) {
-  const result* const ours = find(results, {mode::mutex, cpus, judged}, judged);
-  if (cpus < 2 || ours == nullptr) return;
-  const result* best = nullptr;
-  for (const result& one : results) {
-    if (one.which.kind != mode::mutex || one.which.threads != cpus || is_ours(one)) continue;
-    if (best == nullptr || one.unit_us.median < best->unit_us.median) best = &one;
-  }
-  if (best == nullptr) return;
-  verdicts.push_back({fmt::format("contended mutex, {} threads on all CPUs", cpus),
-                      fmt::format("times the throughput of the best ({})", best->which.library),
-                      ratio(*best, *ours), 1, false});
-}
-
-/// Every policy but pure spinning.
-void judge_crowded(const std::vector<result>& results, std::size_t cpus,
-                   std::vector<verdict>& verdicts) {
-  for (const result& one : results) {
-    if (one.which.threads != large_crowd * cpus) continue;
-    if (!is_ours(one) || only_spins(one) || !one.to_posix) continue;
-    verdicts.push_back({fmt::format("{} x oversubscribed, {}", large_crowd, name(one.which)),
-                        "times the time of pthread", *one.to_posix, 1, true});
-  }
-}
-
-void judge_chain(const std::vector<result>& results, std::vector<verdict>& verdicts) {
-  for (const result& one : results) {
-    if (one.which.kind != mode::condition || one.which.library != judged || !one.to_posix) continue;
-    verdicts.push_back({fmt::format("broadcast chain, {} threads", one.which.threads),
-                        "times the time of pthread", *one.to_posix, 0.5, true});
-  }
-}
 
 std::vector<std::string> cells(const result& of) {
   return {name(of.which),
@@ -100,15 +51,6 @@ std::vector<result> evaluate(const std::vector<measured_row>& rows) {
     if (posix != nullptr) one.to_posix = ratio(one, *posix);
   }
   return results;
-}
-
-std::vector<verdict> judge(const std::vector<result>& results, std::size_t cpus) {
-  std::vector<verdict> verdicts;
-  judge_uncontended(results, verdicts);
-  judge_contended(results, cpus, verdicts);
-  judge_crowded(results, cpus, verdicts);
-  judge_chain(results, verdicts);
-  return verdicts;
 }
 
 std::string document_line(const result& of) {

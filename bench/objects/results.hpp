@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench/objects/results.hpp -- what the samples say, and whether the figures are reached (pure)
+// bench/objects/results.hpp -- what the samples say (pure)
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,6 @@
 #include "objects/rows.hpp"
 #include "support/sampling.hpp"
 #include "support/statistics.hpp"
-#include "support/verdict.hpp"
 
 namespace bench::objects {
 
@@ -28,9 +27,6 @@ struct result {
 };
 
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& rows);
-
-/// Those figures for which the rows have been measured on a machine of so many CPUs.
-[[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results, std::size_t cpus);
 
 /// "Unit execution time: 0.012345 [us]", as the document's program prints it.
 [[nodiscard]] std::string document_line(const result& of);

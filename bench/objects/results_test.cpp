@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 namespace bench::objects {
@@ -15,12 +14,6 @@ measured_row measured(mode kind, std::size_t threads, std::string_view library,
   measured_row one{{kind, threads, library}, 1000, {}};
   for (const double each : us) one.samples.push_back({{each * 1e-3, each * 2e-3}});
   return one;
-}
-
-std::map<std::string, verdict> judged(const std::vector<measured_row>& rows, std::size_t cpus) {
-  std::map<std::string, verdict> verdicts;
-  for (const verdict& one : judge(evaluate(rows), cpus)) verdicts[one.what] = one;
-  return verdicts;
 }
 
 TEST(Results, UnitTimeIsThatOfARunByTheRepeatsOfAThread) {
@@ -39,65 +32,6 @@ TEST(Results, RatiosAreToPthreadWithTheSameModeAndThreads) {
   EXPECT_DOUBLE_EQ(*results[1].to_posix, 0.5);
   EXPECT_FALSE(results[2].to_posix);
   EXPECT_FALSE(results[3].to_posix);
-}
-
-TEST(Verdict, UncontendedIsTheDefaultPolicyAgainstStdWithOneThread) {
-  const auto verdicts = judged(
-      {measured(mode::mutex, 1, "std", {0.010}), measured(mode::mutex, 1, "pthread", {0.020}),
-       measured(mode::mutex, 1, "lockstep-default", {0.011}),
-       measured(mode::mutex, 1, "lockstep-spin", {0.001})},
-      2);
-  ASSERT_EQ(verdicts.size(), 1u);
-  const verdict& one = verdicts.at("uncontended lock and unlock");
-  EXPECT_NEAR(*one.figure, 1.1, 1e-9);
-  EXPECT_FALSE(one.met());
-}
-
-TEST(Verdict, ContendedIsThroughputAgainstTheFastestOfTheOthersOnAllCpus) {
-  const auto verdicts = judged(
-      {measured(mode::mutex, 2, "pthread", {0.4}), measured(mode::mutex, 2, "nsync", {0.2}),
-       measured(mode::mutex, 4, "std", {0.001}), measured(mode::mutex, 2, "lockstep-spin", {0.01}),
-       measured(mode::mutex, 2, "lockstep-default", {0.1})},
-      2);
-  ASSERT_EQ(verdicts.size(), 1u);
-  const verdict& one = verdicts.at("contended mutex, 2 threads on all CPUs");
-  EXPECT_DOUBLE_EQ(*one.figure, 2);
-  EXPECT_TRUE(one.met());
-  EXPECT_NE(one.unit.find("nsync"), std::string::npos);
-}
-
-TEST(Verdict, ASingleCpuHasNoContendedMutex) {
-  EXPECT_TRUE(judged({measured(mode::mutex, 1, "pthread", {1}),
-                      measured(mode::mutex, 1, "lockstep-default", {1})},
-                     1)
-                  .empty());
-}
-
-TEST(Verdict, EveryPolicyButSpinIsJudgedInTheLargeCrowdOnly) {
-  const auto verdicts =
-      judged({measured(mode::barrier, 64, "pthread", {10}), measured(mode::barrier, 64, "std", {5}),
-              measured(mode::barrier, 64, "lockstep-block", {10}),
-              measured(mode::barrier, 64, "lockstep-split-hybrid", {10.1}),
-              measured(mode::barrier, 64, "lockstep-spin", {1e4}),
-              measured(mode::barrier, 8, "pthread", {1}),
-              measured(mode::barrier, 8, "lockstep-block", {9})},
-             2);
-  ASSERT_EQ(verdicts.size(), 2u);
-  EXPECT_TRUE(verdicts.at("32 x oversubscribed, barrier/64/lockstep-block").met());
-  EXPECT_FALSE(verdicts.at("32 x oversubscribed, barrier/64/lockstep-split-hybrid").met());
-}
-
-TEST(Verdict, TheChainIsJudgedForEachNumberOfThreads) {
-  const auto verdicts = judged({measured(mode::condition, 2, "pthread", {10}),
-                                measured(mode::condition, 2, "lockstep-default", {5}),
-                                measured(mode::condition, 8, "pthread", {10}),
-                                measured(mode::condition, 8, "lockstep-default", {5.1}),
-                                measured(mode::condition, 8, "lockstep-block", {9}),
-                                measured(mode::condition, 64, "lockstep-default", {1})},
-                               4);
-  ASSERT_EQ(verdicts.size(), 2u);
-  EXPECT_TRUE(verdicts.at("broadcast chain, 2 threads").met());
-  EXPECT_FALSE(verdicts.at("broadcast chain, 8 threads").met());
 }
 
 TEST(Rows, ThreadCountsAscendWithoutDoubles) {

@@ -72,14 +72,12 @@ void run(const options& chosen) {
   examples::output_file json(chosen.json);
   const nlohmann::ordered_json machine = describe_machine();
   const std::vector<result> results = evaluate(measure(rows, chosen.samples_or_default(), limits));
-  const std::vector<verdict> verdicts = judge(results);
-  print_results(chosen, machine, to_table(results), legend(), verdicts);
+  print_results(chosen, machine, to_table(results), legend());
   const nlohmann::ordered_json record{{"program", "primitives"},
                                       {"quick", chosen.is_quick},
                                       {"samples", chosen.samples_or_default()},
                                       {"machine", machine},
-                                      {"rows", to_json(results)},
-                                      {"verdict", to_json(verdicts)}};
+                                      {"rows", to_json(results)}};
   publish(json, record);
 }
 

@@ -8,8 +8,6 @@
 namespace bench::primitives {
 namespace {
 
-constexpr std::string_view judged = "lockstep-default";
-
 const result* find(const std::vector<result>& results, row which, std::string_view mechanism) {
   which.mechanism = mechanism;
   const auto found = std::find_if(results.begin(), results.end(),
@@ -71,50 +69,6 @@ void compare(result& of, const std::vector<result>& all) {
   }
 }
 
-std::string what_is_faster(const result& of) {
-  switch (of.which.kind) {
-    case experiment::cyclic: return fmt::format("hop, {} threads", of.which.threads);
-    case experiment::parallel:
-      return fmt::format("parallel scheduler, {} workers", of.which.threads);
-    case experiment::sync: return fmt::format("syncThreads alone, {} workers", of.which.threads);
-  }
-  return {};
-}
-
-void judge_against_original(const result& of, std::vector<verdict>& verdicts) {
-  constexpr double target = 5;
-  const auto add = [&](std::string what, std::optional<double> time_ratio) {
-    std::optional<double> times_faster;
-    if (time_ratio) times_faster = 1 / *time_ratio;
-    verdicts.push_back({std::move(what), "times faster than the original", times_faster, target,
-                        false, "the round with it took no longer than without"});
-  };
-  // The ring of 2 has a target of its own, against a hand-written ring: bench/figures.
-  if (of.which.kind == experiment::cyclic && of.which.threads == 2) return;
-  if (of.operation) add(what_is_faster(of), of.operation_ratios.to_original);
-  if (of.which.kind == experiment::sync) {
-    add(fmt::format("round with syncThreads, {} workers", of.which.threads),
-        of.round_trip_ratios.to_original);
-  }
-}
-
-/// The ratio to std that is worst for us, over rounds and syncThreads alone.
-void judge_against_std(const std::vector<const result*>& rows, std::vector<verdict>& verdicts) {
-  double worst = 0;
-  std::string where;
-  const auto consider = [&](std::optional<double> time_ratio, std::string what) {
-    if (!time_ratio || *time_ratio <= worst) return;
-    worst = *time_ratio;
-    where = std::move(what);
-  };
-  for (const result* const row : rows) {
-    consider(row->round_trip_ratios.to_std, name(row->which));
-    consider(row->operation_ratios.to_std, name(row->which) + ", syncThreads alone");
-  }
-  if (where.empty()) return;
-  verdicts.push_back({"worst against std, " + where, "times its time", worst, 2, true});
-}
-
 }  // namespace
 
 std::vector<result> evaluate(const std::vector<measured_row>& measured) {
@@ -124,18 +78,6 @@ std::vector<result> evaluate(const std::vector<measured_row>& measured) {
   for (result& one : results) one.operation = cost_of_operation(one, results);
   for (result& one : results) compare(one, results);
   return results;
-}
-
-std::vector<verdict> judge(const std::vector<result>& results) {
-  std::vector<verdict> verdicts;
-  std::vector<const result*> ours;
-  for (const result& one : results) {
-    if (one.which.mechanism != judged) continue;
-    ours.push_back(&one);
-    if (find(results, one.which, "original") != nullptr) judge_against_original(one, verdicts);
-  }
-  judge_against_std(ours, verdicts);
-  return verdicts;
 }
 
 }  // namespace bench::primitives

@@ -8,7 +8,6 @@
 
 #include "primitives/sampling.hpp"
 #include "support/statistics.hpp"
-#include "support/verdict.hpp"
 
 namespace bench::primitives {
 
@@ -41,9 +40,5 @@ struct result {
 };
 
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& measured);
-
-/// Those figures of step 1 for which the rows have been measured. A difference that was not positive
-/// gives a verdict without a figure.
-[[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results);
 
 }  // namespace bench::primitives

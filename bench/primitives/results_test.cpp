@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 namespace bench::primitives {
 namespace {
 
@@ -63,46 +61,6 @@ TEST(Results, ADifferenceBelowZeroHasNoRatio) {
   EXPECT_LT(results[2].operation->wall_us, 0);
   EXPECT_FALSE(results[3].operation_ratios.to_original);
   EXPECT_DOUBLE_EQ(*results[3].round_trip_ratios.to_original, 0.2);
-}
-
-std::map<std::string, verdict> by_name(const std::vector<measured_row>& rows) {
-  std::map<std::string, verdict> verdicts;
-  for (const verdict& one : judge(evaluate(rows))) verdicts[one.what] = one;
-  return verdicts;
-}
-
-TEST(Verdict, FiveTimesFasterThanTheOriginalIsMetFourTimesIsNot) {
-  auto verdicts = by_name({measured(experiment::cyclic, 3, "original", 1),
-                           measured(experiment::cyclic, 3, "lockstep-default", 0.2),
-                           measured(experiment::cyclic, 5, "original", 1),
-                           measured(experiment::cyclic, 5, "lockstep-default", 0.25)});
-  ASSERT_EQ(verdicts.size(), 2u);
-  EXPECT_TRUE(verdicts.at("hop, 3 threads").met());
-  EXPECT_FALSE(verdicts.at("hop, 5 threads").met());
-  EXPECT_DOUBLE_EQ(*verdicts.at("hop, 5 threads").figure, 4);
-}
-
-TEST(Verdict, WhatHasNoRatioIsReportedAndNotMet) {
-  auto verdicts = by_name({measured(experiment::parallel, 4, "original", 2),
-                           measured(experiment::parallel, 4, "lockstep-default", 0.1),
-                           measured(experiment::sync, 4, "original", 1),
-                           measured(experiment::sync, 4, "lockstep-default", 0.2)});
-  const verdict& alone = verdicts.at("syncThreads alone, 4 workers");
-  EXPECT_FALSE(alone.figure);
-  EXPECT_FALSE(alone.met());
-  EXPECT_TRUE(verdicts.at("round with syncThreads, 4 workers").met());
-}
-
-TEST(Verdict, TheWorstRowAgainstStdCounts) {
-  auto verdicts = by_name({measured(experiment::cyclic, 2, "std", 1),
-                           measured(experiment::cyclic, 2, "lockstep-default", 0.5),
-                           measured(experiment::parallel, 4, "std", 1),
-                           measured(experiment::parallel, 4, "lockstep-default", 2.5),
-                           measured(experiment::parallel, 4, "lockstep-spin", 100)});
-  ASSERT_EQ(verdicts.size(), 1u);
-  const verdict& worst = verdicts.at("worst against std, parallel/4/lockstep-default");
-  EXPECT_DOUBLE_EQ(*worst.figure, 2.5);
-  EXPECT_FALSE(worst.met());
 }
 
 TEST(Results, ACutSampleIsExtrapolatedByWhatItDid) {

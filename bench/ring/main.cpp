@@ -50,19 +50,16 @@ void run_all(const timed_options& chosen) {
   examples::output_file json(chosen.json);
   const std::vector<result> results =
       evaluate(measure<ring_sample>(rows, chosen.samples_or_default(), length, run), cpus);
-  const std::vector<verdict> verdicts = judge(results);
   const nlohmann::ordered_json machine = describe_machine();
   const double addition = addition_ns();
   print_results(chosen, machine, to_tables(results, addition),
-                legend() + fmt::format("           One takes {} ns.\n", four_digits(addition)),
-                verdicts);
+                legend() + fmt::format("           One takes {} ns.\n", four_digits(addition)));
   publish(json, {{"program", "ring"},
                  {"quick", chosen.is_quick},
                  {"samples", chosen.samples_or_default()},
                  {"machine", machine},
                  {"addition_ns", addition},
-                 {"rows", to_json(results)},
-                 {"verdict", bench::to_json(verdicts)}});
+                 {"rows", to_json(results)}});
 }
 
 }  // namespace

@@ -12,8 +12,6 @@ namespace {
 /// From fewer than so many, the 99th percentile would be the maximum by another name.
 constexpr std::size_t enough_for_p99 = 100;
 
-bool is_ours(const result& of) { return of.which.mechanism.starts_with("lockstep"); }
-
 result evaluate_alone(const measured_row& measured, std::size_t cpus) {
   std::size_t cut = 0;
   std::vector<double> values, cpu_ns, stretches;
@@ -41,7 +39,7 @@ const result* best_peer(const std::vector<result>& results, const row& which) {
   const result* best = nullptr;
   for (const result& one : results) {
     if (one.which.kind != which.kind || one.which.threads != which.threads) continue;
-    if (one.which.where != which.where || is_ours(one)) continue;
+    if (one.which.where != which.where || one.which.mechanism.starts_with("lockstep")) continue;
     if (best == nullptr || one.value.median < best->value.median) best = &one;
   }
   return best;
@@ -96,18 +94,6 @@ std::vector<result> evaluate(const std::vector<measured_row>& rows, std::size_t 
     if (best != nullptr) one.to_best = one.value.median / best->value.median;
   }
   return results;
-}
-
-std::vector<verdict> judge(const std::vector<result>& results) {
-  std::vector<verdict> verdicts;
-  for (const result& one : results) {
-    if (!is_ours(one) || !one.to_best || one.which.where != placement::dealt) continue;
-    const result* const best = best_peer(results, one.which);
-    verdicts.push_back({fmt::format("hop, ring of {}", one.which.threads),
-                        fmt::format("times the best peer ({})", best->which.mechanism),
-                        *one.to_best, 1.1, true});
-  }
-  return verdicts;
 }
 
 std::string to_table(const std::vector<result>& results, quantity kind, double addition_ns) {

@@ -10,7 +10,6 @@
 #include "ring/rows.hpp"
 #include "support/sampling.hpp"
 #include "support/statistics.hpp"
-#include "support/verdict.hpp"
 
 namespace bench::ring {
 
@@ -29,9 +28,6 @@ struct result {
 };
 
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& rows, std::size_t cpus);
-
-/// The design's figure: a hop takes at most 1.1 times that of the best peer, for every ring.
-[[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results);
 
 [[nodiscard]] std::string to_table(const std::vector<result>& results, quantity kind,
                                    double addition_ns);

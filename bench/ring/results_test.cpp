@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace bench::ring {
@@ -64,21 +63,6 @@ TEST(Results, TheBestPeerHasTheSameThreadsAndPlacement) {
       2);
   EXPECT_NEAR(*results[2].to_best, 1.2, 1e-9);
   EXPECT_NEAR(*results[0].to_best, 8, 1e-9);
-}
-
-TEST(Verdict, EveryRingIsJudgedAgainstItsBestPeerWhereThreadsAreNotBound) {
-  std::map<std::string, verdict> verdicts;
-  const auto results =
-      evaluate({measured(2, "release", {50}), measured(2, "lockstep", {55}),
-                measured(100, "semaphore", {10}), measured(100, "lockstep", {12}),
-                measured(2, "release", {50}, placement::one_cpu),
-                measured(2, "lockstep", {500}, placement::one_cpu), measured(8, "lockstep", {1})},
-               2);
-  for (const verdict& one : judge(results)) verdicts[one.what] = one;
-  ASSERT_EQ(verdicts.size(), 2u);
-  EXPECT_TRUE(verdicts.at("hop, ring of 2").met());
-  EXPECT_NE(verdicts.at("hop, ring of 2").unit.find("release"), std::string::npos);
-  EXPECT_FALSE(verdicts.at("hop, ring of 100").met());
 }
 
 TEST(Rows, PollingRowsStayOutOfTheLargeRingAndSlackOutOfCrowds) {

@@ -28,7 +28,7 @@ void add_common_options(CLI::App& app, common_options& chosen) {
   app.add_option("--samples", chosen.samples, "samples of each row (default 9; with --quick 3)")
       ->check(CLI::Range(1u, most_samples));
   app.add_option("--filter", chosen.filter, "only rows whose name matches")->type_name("REGEX");
-  app.add_option("--json", chosen.json, "write machine, rows and verdict")->type_name("FILE");
+  app.add_option("--json", chosen.json, "write machine and rows")->type_name("FILE");
   app.add_flag("--list", chosen.is_list, "print the names of the rows");
 }
 
@@ -61,14 +61,11 @@ std::regex parse_filter(const std::string& filter) {
 }
 
 void print_results(const common_options& chosen, const nlohmann::ordered_json& machine,
-                   const std::string& table, const std::string& legend,
-                   const std::vector<verdict>& verdicts) {
+                   const std::string& table, const std::string& legend) {
   fmt::print("{}\n", on_one_line(machine));
   fmt::print("samples: {}{}\n\n", chosen.samples_or_default(),
              chosen.is_quick ? "; QUICK: few and short samples, the figures are rough" : "");
   fmt::print("{}\n{}\n", table, legend);
-  if (verdicts.empty()) return;
-  fmt::print("Verdict{}\n{}", chosen.is_quick ? " (quick)" : "", to_text(verdicts));
 }
 
 void publish(examples::output_file& file, const nlohmann::ordered_json& record) {

@@ -13,7 +13,6 @@
 #include "examples/support/files.hpp"
 #include "support/argument_error.hpp"
 #include "support/calibration.hpp"
-#include "support/verdict.hpp"
 
 namespace bench {
 
@@ -57,10 +56,9 @@ void keep_matching(std::vector<Row>& rows, const std::string& filter, Name name)
   if (rows.empty()) throw argument_error("no row is left to measure: see --list");
 }
 
-/// Machine, samples, table and legend, and the verdict if there is one, on standard output.
+/// Machine, samples, table and legend on standard output.
 void print_results(const common_options& chosen, const nlohmann::ordered_json& machine,
-                   const std::string& table, const std::string& legend,
-                   const std::vector<verdict>& verdicts);
+                   const std::string& table, const std::string& legend);
 
 /// Gives the record its name and makes sure that standard output was written.
 void publish(examples::output_file& file, const nlohmann::ordered_json& record);
@@ -71,7 +69,7 @@ void publish(examples::output_file& file, const nlohmann::ordered_json& record);
 
 /// The last paragraph of every program's --help.
 inline constexpr const char* about_exit_status =
-    "Exit status: 0 done, whatever the verdict; 1 a mechanism or the system failed; 2 bad "
+    "Exit status: 0 done; 1 a mechanism or the system failed; 2 bad "
     "arguments.";
 
 }  // namespace bench

@@ -12,7 +12,6 @@
 #include "support/statistics.hpp"
 #include "support/text_table.hpp"
 #include "support/turns.hpp"
-#include "support/verdict.hpp"
 
 namespace bench {
 namespace {
@@ -76,23 +75,6 @@ TEST(Calibration, ASingleSlowRunDoesNotEndTheTrial) {
     return ++runs == 1 ? 5.0 : 0.001 * static_cast<double>(operations);
   };
   EXPECT_EQ(calibrate({1, 0.01, 1000}, run), 1000u);
-}
-
-TEST(Verdict, IsMetAtTheTargetAndOnTheRightSideOfIt) {
-  EXPECT_TRUE((verdict{"", "", 1.0, 1, true}.met()));
-  EXPECT_FALSE((verdict{"", "", 1.01, 1, true}.met()));
-  EXPECT_TRUE((verdict{"", "", 1.01, 1, false}.met()));
-  EXPECT_FALSE((verdict{"", "", 0.99, 1, false}.met()));
-  EXPECT_FALSE((verdict{"", "", {}, 1, true}.met()));
-}
-
-TEST(Verdict, IsALineThatSaysWhetherItIsMet) {
-  EXPECT_EQ(to_text({{"a", "times b", 0.5, 1, true},
-                     {"c", "times d", 0.5, 1, false},
-                     {"e", "times f", {}, 5, false, "no idea"}}),
-            "met     a: 0.5000 times b (target <= 1)\n"
-            "MISSED  c: 0.5000 times d (target >= 1)\n"
-            "UNCLEAR e: no idea (target >= 5)\n");
 }
 
 TEST(Filter, KeepsTheRowsThatMatchAndRefusesToKeepNone) {

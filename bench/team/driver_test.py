@@ -6,7 +6,6 @@ import unittest
 
 import plan
 import summary
-import targets
 
 EVERYTHING = {runner: {(work.work, variant.peer) for work in plan.works((2,), True)
                        for variant in plan.variants() if variant.runner == runner}
@@ -121,40 +120,6 @@ class Summary(unittest.TestCase):
         summary.mark_best(records)
         summary.add_ratios(records)
         self.assertIn("a slow", summary.to_text(records, with_all=False))
-
-
-class Targets(unittest.TestCase):
-    def verdicts(self, work, **values):
-        records = [record(runtime, runtime, [value], work) for runtime, value in values.items()]
-        summary.mark_best(records)
-        return targets.verdicts(records)
-
-    def test_the_better_peer_counts(self):
-        (one,) = self.verdicts("overhead for of 2", lockstep=20, libgomp=100, libomp=50)
-        self.assertEqual((one["against"], one["figure"], one["outcome"]), ("libomp", 0.4, "met"))
-        (one,) = self.verdicts("overhead for of 2", lockstep=30, libgomp=100, libomp=50)
-        self.assertIn("NOT MET", targets.to_text([one]))
-
-    def test_absolute_figures(self):
-        of_t1 = [one for one in self.verdicts("fork/join of 2", lockstep=100) if one["unit"] == "t1"]
-        self.assertEqual([(one["figure"], one["outcome"]) for one in of_t1], [(2, "met")])
-
-    def test_nothing_is_said_without_the_peer_or_without_us(self):
-        self.assertEqual(self.verdicts("n-body 32", lockstep=1), [])
-        self.assertEqual(self.verdicts("n-body 32", ForkUnion=1), [])
-
-    def test_what_never_wins_does_not_meet_its_target(self):
-        (one,) = self.verdicts("break-even daxpy", lockstep=None, ForkUnion=100)
-        self.assertEqual((one["figure"], one["outcome"]), (None, "NOT MET"))
-
-    def test_a_peer_without_overhead_leaves_it_unclear(self):
-        (one,) = self.verdicts("overhead for of 2", lockstep=20, libgomp=-1)
-        self.assertEqual((one["figure"], one["outcome"]), (None, "unclear"))
-
-    def test_every_target_is_about_a_work_that_is_measured(self):
-        titles = [work.title for work in plan.works()]
-        for target in targets.TARGETS:
-            self.assertTrue(any(targets.re.fullmatch(target.works, title) for title in titles), target)
 
 
 if __name__ == "__main__":

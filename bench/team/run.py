@@ -20,7 +20,6 @@ from pathlib import Path
 
 import plan
 import summary
-import targets
 
 RUNNERS = ("team_lockstep", "team_gomp", "team_omp")
 # What another's settings would change.
@@ -164,12 +163,9 @@ def run(options):
                     for key, value in machine.items()))
     quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
     print(f"samples: {options.samples}{quick}\n\n{summary.to_text(records, options.all)}\n{LEGEND}")
-    verdicts = targets.verdicts(records)
-    if verdicts:
-        print(f"\nVerdict{' (quick)' if options.quick else ''}\n{targets.to_text(verdicts)}")
     if options.json:
         write_whole(options.json, result_text({"program": "team", "quick": options.quick, "machine": machine,
-                                               "date": datetime.date.today().isoformat(), "rows": records, "verdict": verdicts}))
+                                               "date": datetime.date.today().isoformat(), "rows": records}))
     return 1 if failures else 0
 
 
