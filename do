@@ -24,7 +24,7 @@ usage: ./do COMMAND
                    command 'lockstep', which puts it in place
   pictures         draws the pictures of docs/graphs.md and docs/visibility.md, into docs/pictures/
   docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
-  figures [ARG...] the program bench/figures: the default policy against its peers
+  figures [ARG...] fork/join and barrier of two threads beside std and libgomp; a quarter of a minute
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
                    each sanitizer; REGEX chooses tests by name

@@ -12,8 +12,7 @@ struct measured_case {
   std::string work;             ///< what is done: rows of one work are compared with each other
   std::string peer;             ///< the library that runs the case
   std::string environment;      ///< variables set for this case's process, "NAME=value"
-  std::function<double()> run;  ///< one sample, in `unit`
-  std::string unit = "ns";
+  std::function<double()> run;  ///< one sample, in nanoseconds
 
   std::string name() const { return work + " / " + peer; }
 };

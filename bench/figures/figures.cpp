@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench/figures/figures.cpp -- the figures of the design: lockstep's default policy against its peers
+// bench/figures/figures.cpp -- fork/join and barrier of two threads beside std and libgomp, for ./do demo; team and ring have
+// all others
 //
 // Every sample is a process of its own, so that no peer's idle threads disturb another and each has its
 // environment; the cases take turns, so that the noise of the machine hits all alike. Before and after
@@ -110,10 +111,9 @@ std::string to_table(const std::vector<row>& rows) {
   using align = bench::text_table::align;
   bench::text_table table({{"work", align::left},
                            {"peer", align::left},
-                           {"median", align::right},
+                           {"median [ns]", align::right},
                            {"min", align::right},
                            {"max", align::right},
-                           {"unit", align::left},
                            {"x t1", align::right},
                            {"t1 [ns]", align::right},
                            {"CPUs", align::right},
@@ -125,7 +125,7 @@ std::string to_table(const std::vector<row>& rows) {
   for (const row& one : rows) {
     const bool is_peer = one.which->peer != "lockstep" && ours.count(one.which->work) != 0;
     table.add({one.which->work, one.which->peer, bench::four_digits(one.time.median),
-               bench::four_digits(one.time.min), bench::four_digits(one.time.max), one.which->unit,
+               bench::four_digits(one.time.min), bench::four_digits(one.time.max),
                one.stable > 0 ? fmt::format("{:.2f}", one.in_t1.median) : "-",
                one.stable > 0 ? fmt::format("{:.0f}", one.t1) : "-",
                fmt::format("{:.2f}", one.cpus.median),
@@ -141,7 +141,6 @@ nlohmann::ordered_json to_json(const std::vector<row>& rows) {
     result["rows"].push_back({{"work", one.which->work},
                               {"peer", one.which->peer},
                               {"environment", one.which->environment},
-                              {"unit", one.which->unit},
                               {"median", one.time.median},
                               {"min", one.time.min},
                               {"max", one.time.max},
@@ -177,7 +176,7 @@ std::vector<row> measure(const char* program, const std::vector<measured_case>& 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The figures of the design: lockstep's default policy against its peers");
+  CLI::App app("Fork/join and barrier of two threads, by lockstep and its peers");
   unsigned samples = 9;
   int child = -1;
   std::string filter, json_file;

@@ -9,18 +9,20 @@ namespace figures {
 #if defined(_OPENMP)
 namespace {
 
-double region(int members, std::size_t operations) {
-  return time_per_call(operations, [members] {
-#pragma omp parallel num_threads(members)
+constexpr std::size_t operations = 20000;
+
+double region() {
+  return time_per_call(operations, [] {
+#pragma omp parallel num_threads(2)
     {
       asm volatile("" ::: "memory");
     }
   });
 }
 
-double barrier(int members, std::size_t operations) {
+double barrier() {
   double result = 0;
-#pragma omp parallel num_threads(members)
+#pragma omp parallel num_threads(2)
   {
     for (std::size_t i = 0; i < warm_up(operations); ++i) {
 #pragma omp barrier
@@ -46,17 +48,8 @@ std::vector<measured_case> openmp_cases() {
   for (const setting& with :
        {setting{"libgomp", ""}, setting{"libgomp active", "OMP_WAIT_POLICY=active"},
         setting{"libgomp passive", "OMP_WAIT_POLICY=passive"}}) {
-    for (const int members : {2, 4, 16, 64}) {
-      // Active waiting in a crowd takes milliseconds an operation: nobody would choose it.
-      if (members > 2 && std::string(with.peer) == "libgomp active") continue;
-      const std::size_t operations =
-          members == 2 ? 20000 : 8000 / static_cast<std::size_t>(members);
-      const std::string of = " of " + std::to_string(members);
-      cases.push_back({"fork/join" + of, with.peer, with.environment,
-                       [=] { return region(members, operations); }});
-      cases.push_back({"barrier" + of, with.peer, with.environment,
-                       [=] { return barrier(members, operations); }});
-    }
+    cases.push_back({"fork/join of 2", with.peer, with.environment, region});
+    cases.push_back({"barrier of 2", with.peer, with.environment, barrier});
   }
   return cases;
 }
