@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/loop/lone_loops_test.cpp -- LONE-1 to LONE-5: loops that run without a region are loops all the same
+// tests/loop/lone_loops_test.cpp -- LONE-1 to LONE-5: when loops run without a region; promises_test.cpp shows
+// that they are loops all the same
 #include <lockstep/detail/loop/place_pace.hpp>
 
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -76,20 +76,6 @@ bool is_alone() {
   return at != nullptr && at->boards == nullptr;
 }
 
-/// A loop that an iteration stops, if it is to be.
-struct loop_that_stops {
-  team& workers;
-  std::atomic<int> alone{0};
-  bool stops = false;
-
-  bool operator()() {
-    return workers.for_each(0, 3, [this](int i) {
-      if (i == 0 && is_alone()) ++alone;
-      if (i == 1 && stops) workers.request_stop();
-    });
-  }
-};
-
 struct lone_team_sizes : testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(members, lone_team_sizes, testing::Values(1u, 2u, 8u));
 
@@ -106,43 +92,6 @@ TEST_P(lone_team_sizes, short_loops_come_to_run_without_a_region) {
     }));
   });
   EXPECT_EQ(visits, std::vector<int>(3, loops));
-}
-
-TEST_P(lone_team_sizes, an_iteration_can_stop_the_loop_LONE_3) {
-  team workers(GetParam());
-  loop_that_stops loop{workers};
-  until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
-  for (int round = 0; round < 300; ++round) {
-    loop.stops = round % 2 == 0;
-    ASSERT_EQ(loop(), !loop.stops) << round;
-  }
-}
-
-TEST_P(lone_team_sizes, an_exception_passes_and_leaves_no_trace_LONE_2) {
-  team workers(GetParam());
-  std::atomic<int> alone{0};
-  bool throws = false;
-  const auto loop = [&] {
-    workers.for_each(0, 3, [&](int i) {
-      if (i == 0 && is_alone()) ++alone;
-      if (i == 2 && throws) throw std::runtime_error("seven");
-    });
-  };
-  until_alone(alone, loop);
-  for (int round = 0; round < 300; ++round) {
-    throws = round % 3 == 0;
-    if (throws) {
-      ASSERT_THROW(loop(), std::runtime_error);
-    } else {
-      loop();
-    }
-    ASSERT_FALSE(is_alone());
-    std::atomic<std::size_t> came{0};
-    if (round % 50 == 0) {
-      ASSERT_TRUE(workers.run([&](lockstep::member&) { ++came; }));
-      ASSERT_EQ(came, GetParam()) << "the team is as it was";
-    }
-  }
 }
 
 TEST_P(lone_team_sizes, what_a_stopped_region_throws_ends_a_loop_that_was_stopped_only) {
@@ -166,35 +115,6 @@ TEST_P(lone_team_sizes, what_a_stopped_region_throws_ends_a_loop_that_was_stoppe
     how = 0;
     ASSERT_TRUE(loop());
   }
-}
-
-TEST_P(lone_team_sizes, what_iterations_call_of_the_team_runs_alone_LONE_2) {
-  team workers(GetParam());
-  std::atomic<int> alone{0};
-  std::size_t members = 0, visits = 0, calls = 0;
-  until_alone(alone, [&] {
-    workers.for_each(0, 3, [&](int i) {
-      if (i != 0 || !is_alone() || ++alone % 16 != 0) return;
-      ++calls;
-      workers.run([&](lockstep::member& me) { members += me.size(); });
-      workers.for_each(0, 10, [&](int) { ++visits; });
-      EXPECT_THROW(workers.pause(), std::logic_error);
-    });
-  });
-  EXPECT_GT(calls, 0u);
-  EXPECT_EQ(members, calls);
-  EXPECT_EQ(visits, 10 * calls);
-}
-
-TEST_P(lone_team_sizes, inside_a_region_a_stop_is_that_of_the_region_LONE_1) {
-  team workers(GetParam());
-  loop_that_stops loop{workers};
-  until_alone(loop.alone, [&] { ASSERT_TRUE(loop()); });
-  loop.stops = true;
-  EXPECT_FALSE(workers.run([&](lockstep::member& me) {
-    me.masked([&] { loop(); });
-    me.sync_threads();
-  })) << "the iteration stopped the region around";
 }
 
 TEST_P(lone_team_sizes, threads_that_an_iteration_starts_can_be_guests_LONE_2) {

@@ -14,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
 #include <lockstep/weighted_schedule.hpp>
 
@@ -101,22 +100,6 @@ TEST_P(for_range_of, a_place_that_is_learned_goes_on_to_visit_every_index_once) 
   EXPECT_TRUE(seen.all_are(rounds));
 }
 
-TEST_P(for_range_of, a_chunk_is_a_part) {
-  team workers(members(), policy());
-  for (const schedule how : {lockstep::static_schedule(7), lockstep::dynamic_schedule(7)}) {
-    std::atomic<int> calls{0}, wrong{0};
-    workers.for_range(
-        0, 100,
-        [&](int first, int last) {
-          ++calls;
-          wrong += first % 7 != 0 || last != std::min(first + 7, 100);
-        },
-        how);
-    EXPECT_EQ(wrong.load(), 0);
-    EXPECT_EQ(calls.load(), 15);
-  }
-}
-
 TEST_P(for_range_of, takes_closures_of_every_size_and_functions_of_every_kind) {
   team workers(members(), policy());
   std::vector<int> visits(300, 0);
@@ -182,51 +165,6 @@ TEST_P(for_range_of, takes_pointers_iterators_and_bounds_of_any_integer_types) {
   EXPECT_TRUE(workers.for_range(5u, -5, none, lockstep::dynamic_schedule()));
 }
 
-TEST_P(for_range_of, an_exception_reaches_the_caller_and_the_next_loop_works) {
-  team workers(members(), policy());
-  struct failure {};
-  const auto fail_at_40 = [](int first, int last) -> int {
-    if (first <= 40 && 40 < last) throw failure();
-    return last - first;
-  };
-  const std::plus<int> add;
-  for (const schedule how : schedules()) {
-    EXPECT_THROW(workers.for_range(0, 50, fail_at_40, how), failure);
-    EXPECT_THROW(workers.reduce_range(0, 50, 0, fail_at_40, add, how), failure);
-  }
-  EXPECT_THROW(workers.for_range(0, 50, fail_at_40), failure);
-  EXPECT_TRUE(workers.for_range(0, 40, fail_at_40));
-  EXPECT_EQ(workers.reduce_range(0, 40, 0, fail_at_40, add), 40);
-}
-
-TEST_P(for_range_of, a_request_to_stop_ends_loops_with_false_and_reductions_with_region_stopped) {
-  team workers(members(), policy());
-  const auto stop = [&](int, int) { return workers.request_stop(), 1; };
-  EXPECT_FALSE(workers.for_range(0, 100, stop));
-  std::atomic<int> calls{0};
-  EXPECT_FALSE(workers.for_range(
-      0, 1000, [&](int first, int last) { stop(first, last), ++calls; },
-      lockstep::dynamic_schedule()));
-  EXPECT_TRUE(members() == 1 || calls < 1000);
-  const std::plus<int> add;
-  EXPECT_THROW(workers.reduce_range(0, 100, 0, stop, add), lockstep::region_stopped);
-  EXPECT_TRUE(workers.for_range(0, 100, [](int, int) {}));
-}
-
-TEST_P(for_range_of, TEAM_2_inside_a_region_of_the_same_team_it_runs_on_the_caller_alone) {
-  team workers(members(), policy());
-  std::atomic<int> wrong{0};
-  workers.run([&](member&) {
-    int indices = 0;  // plain: of this thread alone
-    const auto count = [&](int first, int last) { return indices += last - first, last - first; };
-    workers.for_range(0, 10, count);
-    workers.for_range(0, 10, count, lockstep::guided_schedule());
-    wrong += workers.reduce_range(0, 10, 5, count, std::plus<int>()) != 15;
-    wrong += indices != 30;
-  });
-  EXPECT_EQ(wrong.load(), 0);
-}
-
 TEST_P(for_range_of, reduce_range_has_the_bits_of_reduce_each) {
   team workers(members(), policy());
   const auto value = [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); };
@@ -268,20 +206,6 @@ TEST_P(for_range_of, reduce_range_combines_parts_in_order_and_moves_values_of_an
         return a;
       });
   EXPECT_EQ(*sum, 7 + 499500);
-}
-
-TEST(for_range_of_threads, an_external_team_has_it) {
-  lockstep::external_team workers(2);
-  std::thread other([&] { workers.serve(1); });
-  visited seen(1000);
-  EXPECT_TRUE(workers.for_range(
-      0, 1000, [&](std::size_t first, std::size_t last) { seen(first, last); },
-      lockstep::grain(10)));
-  EXPECT_TRUE(seen.all_are(1));
-  const auto length = [](int first, int last) { return last - first; };
-  EXPECT_EQ(workers.reduce_range(0, 1000, 1, length, std::plus<int>()), 1001);
-  workers.release();
-  other.join();
 }
 
 }  // namespace

@@ -68,18 +68,6 @@ TEST_P(member_loops, LOOPS_1_for_each_visits_every_index_once_and_all_see_it_aft
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_loops, for_each_of_a_backward_range_visits_nothing) {
-  team workers(members(), policy());
-  std::atomic<int> visits{0};
-  workers.run([&](member& self) {
-    for (const schedule how : schedules()) {
-      EXPECT_TRUE(self.for_each(10, 3, [&](std::size_t) { ++visits; }, how));
-      self.for_range(lockstep::nowait, 10, 3, [&](std::size_t, std::size_t) { ++visits; }, how);
-    }
-  });
-  EXPECT_EQ(visits.load(), 0);
-}
-
 /// f(first, last) that counts visits from offset on.
 auto visit_parts(std::vector<int>& visits) {
   return [&](std::size_t first, std::size_t last) {

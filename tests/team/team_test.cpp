@@ -78,29 +78,6 @@ TEST_P(team_of, sync_threads_lets_every_member_see_what_all_wrote) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(team_of, for_each_visits_every_index_once) {
-  team workers(members(), policy());
-  for (const std::size_t length : {0u, 1u, 2u, 7u, 1000u}) {
-    std::vector<int> visits(length + 5, 0);
-    workers.for_each(5, length + 5, [&](std::size_t i) { ++visits[i]; });
-    EXPECT_EQ(std::accumulate(visits.begin(), visits.end(), 0), static_cast<int>(length));
-    for (std::size_t i = 5; i < visits.size(); ++i) EXPECT_EQ(visits[i], 1) << i;
-  }
-}
-
-TEST_P(team_of, for_range_gives_each_member_one_block_and_nothing_when_there_is_none) {
-  team workers(members(), policy());
-  std::vector<int> calls(members(), 0);
-  workers.run([&](member& self) {
-    self.for_range(lockstep::nowait, 0, 1, [&](std::size_t first, std::size_t last) {
-      EXPECT_EQ(last - first, 1u);
-      ++calls[self.rank()];
-    });
-    self.for_range(lockstep::nowait, 3, 3, [&](std::size_t, std::size_t) { ++calls[self.rank()]; });
-  });
-  EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0), 1);
-}
-
 TEST_P(team_of, TEAM_2_run_inside_a_region_of_the_same_team_runs_inline_as_a_team_of_one) {
   team workers(members(), policy());
   std::atomic<std::size_t> inner_calls{0};
