@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <shared_mutex>
 
 #include "support/asleep.hpp"
@@ -206,28 +205,6 @@ TYPED_TEST(lock_contract,
     EXPECT_EQ(sum, taken.load());
     EXPECT_TRUE(stays_free(lock));
   }
-}
-
-TYPED_TEST(lock_contract, MUTEX5_the_last_holder_may_destroy_it_while_another_is_still_in_unlock) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int rounds = policy.is_spin() ? 100 : lockstep::test::effort(1000);
-    for (int i = 0; i < rounds; ++i) {
-      auto* const storage = new unsigned char[sizeof(TypeParam)];
-      auto* const lock = ::new (storage) TypeParam(policy);
-      bool other_was_in = false;
-      run_threads(2, [&](std::size_t) {
-        lock->lock();
-        const bool is_last = other_was_in;
-        other_was_in = true;
-        lock->unlock();
-        if (!is_last) return;
-        lock->~TypeParam();
-        std::memset(storage, 0xA5, sizeof(TypeParam));
-        for (std::size_t at = 0; at < sizeof(TypeParam); ++at) ASSERT_EQ(storage[at], 0xA5);
-        delete[] storage;
-      });
-    }
-  });
 }
 
 TYPED_TEST(lock_contract, works_with_the_lock_objects_of_the_standard_library) {

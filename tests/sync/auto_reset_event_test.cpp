@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <new>
 #include <thread>
 #include <type_traits>
 
@@ -142,30 +141,6 @@ TEST_P(auto_reset_event_with_policy, AUTO_1_a_merged_notifier_is_seen_too) {
       }
       // Two notifications, merged or not: who has taken one sees all that was before it.
       while (made.load(std::memory_order_relaxed) < 2) object.wait();
-    });
-  }
-}
-
-TEST_P(auto_reset_event_with_policy,
-       AUTO_5_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
-  for (int i = 0; i < rounds; ++i) {
-    auto* const storage = new unsigned char[sizeof(auto_reset_event)];
-    auto* const object = ::new (storage) auto_reset_event(GetParam().policy);
-    lockstep::test::start_gate gate(2);
-    int data = 0;  // plain
-    run_threads(2, [&](std::size_t rank) {
-      gate.arrive_and_wait();
-      if (rank == 0) {
-        data = 1;
-        return object->notify();
-      }
-      object->wait();
-      EXPECT_EQ(data, 1);
-      object->~auto_reset_event();
-      std::memset(storage, 0xA5, sizeof(auto_reset_event));
-      for (std::size_t at = 0; at < sizeof(auto_reset_event); ++at) ASSERT_EQ(storage[at], 0xA5);
-      delete[] storage;
     });
   }
 }

@@ -12,9 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -167,46 +165,6 @@ TEST(barrier, BARRIER_3_a_sleeper_that_is_overtaken_by_phases_returns) {
       for (int phase = 0; phase < 100; ++phase) two.arrive(2);
     }
   });
-}
-
-TEST(barrier, BARRIER_4_a_participant_may_destroy_it_when_the_last_wait_has_returned) {
-  for (const auto& named : lockstep::test::all_policies()) {
-    SCOPED_TRACE(named.name);
-    const int rounds = named.policy.is_spin() ? 50 : 1000;
-    for (int i = 0; i < rounds; ++i) {
-      auto* const storage = new unsigned char[sizeof(plain_barrier)];
-      auto* const both = ::new (storage) plain_barrier(2, {}, named.policy);
-      lockstep::test::run_threads(2, [&](std::size_t rank) {
-        if (rank == 0) {
-          both->arrive_and_drop();
-          return;
-        }
-        both->arrive_and_wait();
-        both->~plain_barrier();
-        std::memset(storage, 0xA5, sizeof(plain_barrier));
-        for (std::size_t at = 0; at < sizeof(plain_barrier); ++at) ASSERT_EQ(storage[at], 0xA5);
-        delete[] storage;
-      });
-    }
-  }
-}
-
-TEST(barrier, BARRIER_5_a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
-  for (const auto& named : lockstep::test::crowd_safe_policies()) {
-    SCOPED_TRACE(named.name);
-    plain_barrier all(64, {}, named.policy);
-    std::atomic<int> arrived{0};
-    std::atomic<long> wrong{0};
-    lockstep::test::run_threads(64, [&](std::size_t) {
-      for (int phase = 1; phase <= 30; ++phase) {
-        ++arrived;
-        all.arrive_and_wait();
-        wrong += arrived.load() < phase * 64;
-        all.arrive_and_wait();
-      }
-    });
-    EXPECT_EQ(wrong.load(), 0);
-  }
 }
 
 TEST(barrier, an_absurd_count_is_refused_by_name) {

@@ -294,20 +294,6 @@ TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread
   });
 }
 
-TYPED_TEST(condition_contract, CONDITION5_it_may_be_destroyed_when_all_waiters_have_been_notified) {
-  this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
-    auto* const storage = new unsigned char[sizeof(condition_variable)];
-    auto* const condition = ::new (storage) condition_variable(policy);
-    TypeParam guard;
-    waiters_in_order<TypeParam> waiters(*condition, guard, 4);
-    const auto lock = guard.make();
-    condition->notify_all();
-    condition->~condition_variable();
-    std::memset(storage, 0xA5, sizeof(condition_variable));
-    delete[] storage;
-  });
-}
-
 TYPED_TEST(condition_contract, the_last_waiter_may_destroy_it_while_the_notifier_is_still_inside) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     const int rounds = policy.is_spin() ? 50 : lockstep::test::effort(500);

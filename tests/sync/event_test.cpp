@@ -4,11 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -64,32 +62,6 @@ TEST_P(event_with_policy, EVENT_2_two_threads_that_take_turns_never_both_run) {
     }
   });
   EXPECT_EQ(turns, 2 * rounds);
-}
-
-TEST_P(event_with_policy,
-       EVENT_3_the_waiter_may_destroy_the_event_as_soon_as_its_wait_has_returned) {
-  // Under AddressSanitizer a touch after the change is a use after free; without it the storage is
-  // overwritten, and a notifier that wrote again would be seen.
-  const int rounds = GetParam().policy.is_spin()
-                         ? 100
-                         : lockstep::test::effort(2000);  // spinning needs both CPUs at once
-  for (int i = 0; i < rounds; ++i) {
-    auto* const storage = new unsigned char[sizeof(lockstep::event)];
-    auto* const ready = ::new (storage) lockstep::event(GetParam().policy);
-    lockstep::test::start_gate gate(2);
-    lockstep::test::run_threads(2, [&](std::size_t rank) {
-      gate.arrive_and_wait();
-      if (rank == 0) {
-        ready->notify();
-        return;
-      }
-      ASSERT_TRUE(ready->wait());
-      ready->~event();
-      std::memset(storage, 0xA5, sizeof(lockstep::event));
-      for (std::size_t at = 0; at < sizeof(lockstep::event); ++at) ASSERT_EQ(storage[at], 0xA5);
-      delete[] storage;
-    });
-  }
 }
 
 TEST_P(event_with_policy, a_timeout_that_races_the_notification_neither_loses_nor_doubles_it) {

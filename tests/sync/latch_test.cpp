@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstring>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -117,25 +115,6 @@ TEST_P(latch_with_policy, LATCH_2_a_wait_that_timed_out_leaves_the_others_their_
         }
         EXPECT_EQ(data, 1);
       }
-    });
-  }
-}
-
-TEST_P(latch_with_policy,
-       LATCH_3_the_waiter_may_destroy_the_latch_as_soon_as_its_wait_has_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
-  for (int i = 0; i < rounds; ++i) {
-    auto* const storage = new unsigned char[sizeof(latch)];
-    auto* const object = ::new (storage) latch(2, GetParam().policy);
-    lockstep::test::start_gate gate(3);
-    run_threads(3, [&](std::size_t rank) {
-      gate.arrive_and_wait();
-      if (rank != 0) return object->count_down();
-      object->wait();
-      object->~latch();
-      std::memset(storage, 0xA5, sizeof(latch));
-      for (std::size_t at = 0; at < sizeof(latch); ++at) ASSERT_EQ(storage[at], 0xA5);
-      delete[] storage;
     });
   }
 }

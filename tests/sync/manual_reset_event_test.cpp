@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <new>
 #include <thread>
 #include <type_traits>
 
@@ -130,25 +129,6 @@ TEST_P(manual_reset_event_with_policy, MANUAL_2_look_after_reset_then_wait_misse
       gate.wait();
     }
   });
-}
-
-TEST_P(manual_reset_event_with_policy,
-       MANUAL_3_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
-  for (int i = 0; i < rounds; ++i) {
-    auto* const storage = new unsigned char[sizeof(manual_reset_event)];
-    auto* const gate = ::new (storage) manual_reset_event(GetParam().policy);
-    lockstep::test::start_gate start(2);
-    run_threads(2, [&](std::size_t rank) {
-      start.arrive_and_wait();
-      if (rank == 0) return gate->notify();
-      gate->wait();
-      gate->~manual_reset_event();
-      std::memset(storage, 0xA5, sizeof(manual_reset_event));
-      for (std::size_t at = 0; at < sizeof(manual_reset_event); ++at) ASSERT_EQ(storage[at], 0xA5);
-      delete[] storage;
-    });
-  }
 }
 
 TEST_P(manual_reset_event_with_policy, a_timeout_that_races_the_notification_loses_no_wake) {

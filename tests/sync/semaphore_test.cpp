@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -231,25 +230,6 @@ TEST_P(sleeping_semaphore, a_sleeper_that_times_out_leaves_its_place_to_the_next
       permits.release();
     }
   });
-}
-
-TEST_P(semaphore_with_policy,
-       SEMAPHORE3_who_acquired_may_destroy_it_while_the_releaser_is_still_in_release) {
-  const int count = GetParam().policy.is_spin() ? 100 : 1000;
-  for (int i = 0; i < count; ++i) {
-    auto* const storage = new unsigned char[sizeof(semaphore)];
-    auto* const permits = ::new (storage) semaphore(0, GetParam().policy);
-    lockstep::test::start_gate gate(2);
-    run_threads(2, [&](std::size_t rank) {
-      gate.arrive_and_wait();
-      if (rank == 0) return permits->release();
-      permits->acquire();
-      permits->~semaphore();
-      std::memset(storage, 0xA5, sizeof(semaphore));
-      for (std::size_t at = 0; at < sizeof(semaphore); ++at) ASSERT_EQ(storage[at], 0xA5);
-      delete[] storage;
-    });
-  }
 }
 
 TEST(semaphore, wrong_numbers_of_permits_are_refused_by_name) {

@@ -244,21 +244,6 @@ TEST_P(external_team_of, request_stop_ends_the_region_that_runs) {
   team.release();
 }
 
-TEST_P(external_team_of, the_one_liners_and_nested_regions_work_as_a_teams) {
-  external_team team(members(), policy());
-  servers threads(team);
-  std::vector<int> visits(100);
-  team.for_each(0, visits.size(), [&](std::size_t i) { ++visits[i]; });
-  EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
-  EXPECT_EQ(team.reduce_each(
-                0, 100, 0L, [](std::size_t i) { return long(i); }, std::plus<long>()),
-            4950L);
-  std::atomic<std::size_t> inner{0};
-  EXPECT_TRUE(team.run([&](member&) { team.run([&](member& one) { inner += one.size(); }); }));
-  EXPECT_EQ(inner.load(), members());
-  team.release();
-}
-
 TEST(external_team, a_wrong_rank_is_refused_by_name) {
   external_team team(3);
   const std::string out_of_range = message_of<std::out_of_range>([&] { team.serve(3); });

@@ -682,22 +682,6 @@ TEST_F(team_life_death, exit_while_a_static_team_is_paused_ends_the_program) {
       testing::ExitedWithCode(7), "2 threads ended");
 }
 
-TEST_F(team_life_death, exit_inside_a_region_ends_the_program_whichever_member_calls_it) {
-  for (const std::size_t rank : {0u, 2u}) {
-    EXPECT_EXIT(static_team().run([&](member& me) {
-      if (me.rank() == rank) std::exit(7);
-      me.sync_threads();
-    }),
-                testing::ExitedWithCode(7), "");
-  }
-  EXPECT_EXIT(
-      {
-        const started_region started = static_team().start([](member&) {});
-        std::exit(7);
-      },
-      testing::ExitedWithCode(7), "");
-}
-
 TEST_F(team_life_death, a_team_that_is_destroyed_inside_its_own_region_says_so) {
   const char* const message = "lockstep::team: .*inside its own region; leave the region first";
   for (const std::size_t rank : {0u, 1u}) {

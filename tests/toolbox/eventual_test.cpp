@@ -6,9 +6,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -265,25 +263,6 @@ TEST_P(eventual_with_policy, EVENTUAL_2_what_was_written_before_the_set_is_seen_
         }
       }
       EXPECT_EQ(data, 1);
-    });
-  }
-}
-
-TEST_P(eventual_with_policy, EVENTUAL_4_the_reader_may_destroy_it_as_soon_as_its_get_has_returned) {
-  using object = eventual<std::uint64_t>;
-  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
-  for (int i = 0; i < rounds; ++i) {
-    auto* const storage = new unsigned char[sizeof(object)];
-    auto* const value = ::new (storage) object(GetParam().policy);
-    lockstep::test::start_gate gate(2);
-    run_threads(2, [&](std::size_t rank) {
-      gate.arrive_and_wait();
-      if (rank == 0) return value->set_value(42);
-      EXPECT_EQ(value->get(), 42u);
-      value->~object();
-      std::memset(storage, 0xA5, sizeof(object));
-      for (std::size_t at = 0; at < sizeof(object); ++at) ASSERT_EQ(storage[at], 0xA5);
-      delete[] storage;
     });
   }
 }

@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -180,34 +179,6 @@ TEST_P(future_set_with_policy,
     });
     EXPECT_EQ(calls, round + 1);
     set.reset();
-  }
-}
-
-TEST_P(future_set_with_policy,
-       FUTURES_3_the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 50 : lockstep::test::effort(1000);
-  for (int i = 0; i < rounds; ++i) {
-    auto set = std::make_unique<future_set<void>>(2, nullptr, GetParam().policy);
-    auto* const shared = set.get();
-    int data[2] = {0, 0};  // plain
-    lockstep::test::start_gate gate(3);
-    // Kept to the end: see eventual_test.
-    const std::exception_ptr error = error_with("carried");
-    run_threads(3, [&](std::size_t rank) {
-      gate.arrive_and_wait();
-      if (rank < 2) {
-        data[rank] = 1;
-        if (i % 2 == 1 && rank == 0) {
-          shared->contribute_exception(error);
-        } else {
-          shared->contribute();
-        }
-        return;
-      }
-      EXPECT_EQ(message_of([&] { shared->wait(); }), i % 2 == 0 ? "no exception" : "carried");
-      set.reset();
-      EXPECT_EQ(data[0] + data[1], 2);
-    });
   }
 }
 
