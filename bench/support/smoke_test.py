@@ -64,7 +64,8 @@ class Smoke(unittest.TestCase):
             with self.subTest(row=row["name"]):
                 for figure in ("median", "min", "max", "mean"):
                     self.assertGreaterEqual(row[SUMMARY[bench()]][figure], 0)
-                self.assertIn(f"| {row['name']} ", done.stdout)
+                if bench() != "primitives":  # whose table has a column for each part of a name
+                    self.assertIn(f"| {row['name']} ", done.stdout)
         for key in ("cpu", "usable_cpus", "kernel", "compiler", "flags", "build_type"):
             self.assertTrue(record["machine"][key] or key in ("flags", "build_type"), key)
         self.check_program(record, done.stdout)
