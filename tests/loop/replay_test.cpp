@@ -53,7 +53,7 @@ struct sequence {
   std::size_t count;
   std::vector<loop> turn;  // the loops that follow each other, again and again
   double spread = 0.01;    // gaps lie so far from theirs, as a share, at the most
-  rare gap, loop_time;
+  rare gap{}, loop_time{};
 
   std::vector<loop> loops() const {
     std::minstd_rand random(1);
