@@ -72,8 +72,9 @@ inline void check_active(const char* who) {
            who);
 }
 
-/// The level at which MPI runs. Fails with std::logic_error if it is below FUNNELED.
+/// The level at which MPI runs. Fails with std::logic_error if MPI cannot be called, or the level is below FUNNELED.
 inline int checked_level(const char* who) {
+  check_active(who);
   int level = MPI_THREAD_SINGLE;
   checked(MPI_Query_thread(&level), "MPI_Query_thread");
   if (level < MPI_THREAD_FUNNELED) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/communicator.hpp -- a communicator of our own, and polite waits on it (layer: mpi)
 //
-// A halo or a graph has its own, so its messages meet no others. Every call of MPI takes the permit of calls.hpp. The
+// A world, a halo and a graph have one each, so their messages meet no others. Every call of MPI takes the permit of calls.hpp. The
 // collectives do not block: ranks that wait for each other poll as polling_nap.hpp says, and leave each other the CPU.
 #ifndef LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
 #define LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
@@ -21,10 +21,11 @@ namespace mpi {
 /// One thread of each rank uses it at a time. Only await() and begin() may be called by several at once.
 class communicator {
  public:
-  /// Collective. `who`: the name of its owner, for messages.
+  /// Collective. `who`: the name of its owner, for messages. Fails unless `of` is a communicator of one group.
   communicator(MPI_Comm of, int level, wait_policy policy, const char* who)
       : level_(level), policy_(policy), who_(who) {
     check_may_call(level, who);
+    check_group(of);
     perform("MPI_Comm_idup",
             [&](MPI_Request* request) { return MPI_Comm_idup(of, &comm_, request); });
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -96,6 +97,17 @@ class communicator {
   }
 
  private:
+  void check_group(MPI_Comm of) const {
+    int is_between_groups = 0;
+    if (of != MPI_COMM_NULL) MPI_Comm_test_inter(of, &is_between_groups);
+    if (of != MPI_COMM_NULL && is_between_groups == 0) return;
+    fail_argument(of == MPI_COMM_NULL
+                      ? "%s: MPI_COMM_NULL given: this rank is in no such communicator, so it "
+                        "makes no world"
+                      : "%s: a communicator between two groups given: merge them by "
+                        "MPI_Intercomm_merge",
+                  who_);
+  }
   void free() noexcept {
     const call_permit permit(level_, who_);
     MPI_Comm_free(&comm_);

@@ -24,6 +24,7 @@
 #include <lockstep/mpi/world_graph.hpp>
 
 #include "../graph/flow_plan.hpp"
+#include "../platform/cpus.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -194,10 +195,7 @@ class message_planner {
         if (b == 0) break;
       }
     }
-    for (std::vector<std::uint32_t>& each : made_.ranks_in) {
-      std::sort(each.begin(), each.end());
-      each.erase(std::unique(each.begin(), each.end()), each.end());
-    }
+    for (std::vector<std::uint32_t>& each : made_.ranks_in) sort_once(each);
     for (std::uint32_t b = 1; b < checked.blocks.size(); ++b) {
       const flow_block& loop = checked.blocks[b];
       if (!made_.is_shared(b)) continue;

@@ -204,34 +204,6 @@ LOCKSTEP_INLINE bool outcome_of(const meeting_record& met) {
   return met.state == rank_state::has_ended;
 }
 
-/// The rank's part of a region. If the part throws, the destructor ends the region for the other ranks.
-class part_of_region {
- public:
-  part_of_region(world_body& of, std::size_t members) noexcept : of_(of) {
-    of_.region.begin(members);
-  }
-  ~part_of_region() {
-    if (of_.region.is_in_progress()) note(of_.region.end(rank_state::has_failed));
-  }
-  part_of_region(const part_of_region&) = delete;
-  part_of_region& operator=(const part_of_region&) = delete;
-
-  bool end(rank_state how) {
-    const meeting_record met = of_.region.end(how);
-    note(met);
-    return outcome_of(met);
-  }
-
- private:
-  void note(const meeting_record& met) noexcept {
-    const bool is_early =
-        met.state == rank_state::was_stopped || met.state == rank_state::has_failed;
-    of_.ended_by = is_early ? met.rank : of_.core.size();
-  }
-
-  world_body& of_;
-};
-
 }  // namespace mpi
 }  // namespace detail
 
@@ -269,14 +241,23 @@ LOCKSTEP_INLINE bool world::run_part(team& on, void* f, void (*runs)(void* f, me
   detail::mpi::world_region& region = body_->region;
   if (region.is_in_progress()) detail::mpi::refuse_inside("run");
   detail::mpi::check_may_call(thread_level(), "lockstep::mpi::world::run");
-  detail::mpi::part_of_region part(*body_, on.size());
-  const bool is_complete = on.run(
-      [&](member& me) {
-        if (me.rank() == 0) region.belongs_to(detail::member_access::state_of(me));
-        runs(f, me);
-      },
-      where);
-  return part.end(is_complete ? rank_state::has_ended : rank_state::was_stopped);
+  region.begin(on.size());
+  const auto part = [&] {
+    return on.run(
+        [&](member& me) {
+          if (me.rank() == 0) region.belongs_to(detail::member_access::state_of(me));
+          runs(f, me);
+        },
+        where);
+  };
+  const auto end = [&](rank_state how) {
+    const detail::mpi::meeting_record met = region.end(how);
+    const bool is_early =
+        met.state == rank_state::was_stopped || met.state == rank_state::has_failed;
+    body_->ended_by = is_early ? met.rank : size();
+    return met;
+  };
+  return detail::mpi::outcome_of(detail::mpi::run_and_end(part, end));
 }
 
 LOCKSTEP_INLINE index_range world::part_of(std::size_t length, std::size_t rank) const noexcept {

@@ -40,7 +40,7 @@
 #include <lockstep/detail/mpi/world_values.hpp>
 
 #include "../platform/cpus.hpp"
-#include "calls.hpp"
+#include "communicator.hpp"
 #include "node_board.hpp"
 #include "polling_nap.hpp"
 
@@ -146,26 +146,19 @@ class messages_beside {
 class world_core {
  public:
   /// Collective. `ranks_per_node`: at most this many ranks count as one node; 0 sets no limit.
-  world_core(MPI_Comm of, std::size_t ranks_per_node) {
-    check_active("lockstep::mpi::world");
-    level_ = checked_level("lockstep::mpi::world");
-    check_may_call(level_, "lockstep::mpi::world");
-    check_communicator(of);
-    checked(MPI_Comm_dup(of, &all_), "MPI_Comm_dup");
-    MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
-    rank_ = rank_in(all_);
-    size_ = size_of(all_);
+  world_core(MPI_Comm of, std::size_t ranks_per_node)
+      : all_(of, checked_level(name_), wait_policy(), name_) {
     divide_into_nodes(ranks_per_node);
     share_memory();
     share_cpus();
-    exchange_ = node_exchange(leaders_, level_);
+    exchange_ = node_exchange(leaders_, level());
   }
   /// Collective. Does nothing if MPI has ended, or while the stack is unwound, which may happen on one rank only.
   ~world_core() {
     if (exceptions_in_flight() != 0 || !is_active()) return;
     MPI_Win_unlock_all(memory_);
     MPI_Win_free(&memory_);
-    for (MPI_Comm* each : {&leaders_, &node_, &all_}) {
+    for (MPI_Comm* each : {&leaders_, &node_}) {
       if (*each != MPI_COMM_NULL) MPI_Comm_free(each);
     }
   }
@@ -178,10 +171,10 @@ class world_core {
     beside_.erase(std::find(beside_.begin(), beside_.end(), &one));
   }
 
-  MPI_Comm comm() const noexcept { return all_; }
-  int level() const noexcept { return level_; }
-  std::size_t rank() const noexcept { return rank_; }
-  std::size_t size() const noexcept { return size_; }
+  MPI_Comm comm() const noexcept { return all_.comm(); }
+  int level() const noexcept { return all_.level(); }
+  std::size_t rank() const noexcept { return all_.rank(); }
+  std::size_t size() const noexcept { return all_.size(); }
   std::size_t node_rank() const noexcept { return node_rank_; }
   std::size_t node_size() const noexcept { return node_size_; }
   std::size_t nodes() const noexcept { return nodes_; }
@@ -198,8 +191,8 @@ class world_core {
   meeting_record meet(const meeting_note& note, void* value, const world_combine& combine,
                       wait_policy policy) {
     world_message folded;
-    folded.record = meeting_record::of(note, rank_);
-    if (size_ == 1) return folded.record;
+    folded.record = meeting_record::of(note, rank());
+    if (size() == 1) return folded.record;
     ++number_;
     const std::size_t bytes = note.bytes, result = board_.result();
     const bool is_flat = nodes_ == 1 && node_size_ <= most_flat, leads = node_rank_ == 0;
@@ -245,19 +238,9 @@ class world_core {
     checked(MPI_Comm_size(of, &size), "MPI_Comm_size");
     return static_cast<std::size_t>(size);
   }
-  static void check_communicator(MPI_Comm of) {
-    int is_between_groups = 0;
-    if (of != MPI_COMM_NULL) MPI_Comm_test_inter(of, &is_between_groups);
-    if (of != MPI_COMM_NULL && is_between_groups == 0) return;
-    fail_argument(of == MPI_COMM_NULL ? "lockstep::mpi::world: MPI_COMM_NULL given: this rank is "
-                                        "in no such communicator, so it makes no world"
-                                      : "lockstep::mpi::world: a communicator between two groups "
-                                        "given: merge them by MPI_Intercomm_merge");
-  }
-
   void divide_into_nodes(std::size_t ranks_per_node) {
-    const int key = static_cast<int>(rank_);
-    checked(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &node_),
+    const int key = static_cast<int>(rank());
+    checked(MPI_Comm_split_type(comm(), MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &node_),
             "MPI_Comm_split_type");
     if (ranks_per_node != 0) {
       const int part = static_cast<int>(rank_in(node_) / ranks_per_node);
@@ -266,26 +249,26 @@ class world_core {
     const int first_and_size[2] = {first_of_node(), static_cast<int>(size_of(node_))};
     const bool are_neighbours = key - first_and_size[0] == static_cast<int>(rank_in(node_));
     int all_are = are_neighbours ? 1 : 0;
-    checked(MPI_Allreduce(MPI_IN_PLACE, &all_are, 1, MPI_INT, MPI_MIN, all_), "MPI_Allreduce");
+    checked(MPI_Allreduce(MPI_IN_PLACE, &all_are, 1, MPI_INT, MPI_MIN, comm()), "MPI_Allreduce");
     if (all_are == 0) split_node(key);  // WORLD-3
     node_rank_ = rank_in(node_);
     node_size_ = size_of(node_);
-    first_ = rank_ - node_rank_;
-    checked(MPI_Comm_split(all_, node_rank_ == 0 ? 0 : MPI_UNDEFINED, key, &leaders_),
+    first_ = rank() - node_rank_;
+    checked(MPI_Comm_split(comm(), node_rank_ == 0 ? 0 : MPI_UNDEFINED, key, &leaders_),
             "MPI_Comm_split");
     int leads = node_rank_ == 0 ? 1 : 0;
-    checked(MPI_Allreduce(MPI_IN_PLACE, &leads, 1, MPI_INT, MPI_SUM, all_), "MPI_Allreduce");
+    checked(MPI_Allreduce(MPI_IN_PLACE, &leads, 1, MPI_INT, MPI_SUM, comm()), "MPI_Allreduce");
     nodes_ = static_cast<std::size_t>(leads);
     if (leaders_ != MPI_COMM_NULL) MPI_Comm_set_errhandler(leaders_, MPI_ERRORS_RETURN);
   }
   void split_node(int part) {
     MPI_Comm smaller = MPI_COMM_NULL;
-    checked(MPI_Comm_split(node_, part, static_cast<int>(rank_), &smaller), "MPI_Comm_split");
+    checked(MPI_Comm_split(node_, part, static_cast<int>(rank()), &smaller), "MPI_Comm_split");
     MPI_Comm_free(&node_);
     node_ = smaller;
   }
   int first_of_node() const {
-    int first = static_cast<int>(rank_);
+    int first = static_cast<int>(rank());
     checked(MPI_Bcast(&first, 1, MPI_INT, 0, node_), "MPI_Bcast");
     return first;
   }
@@ -353,13 +336,14 @@ class world_core {
     board_.wait(at, number_, policy, history_);
   }
 
+  static constexpr const char* name_ = "lockstep::mpi::world";
   static constexpr std::size_t alignment = 128;
   static constexpr int most_cpus = 1024;
 
-  MPI_Comm all_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;
+  communicator all_;
+  MPI_Comm node_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;
   MPI_Win memory_ = MPI_WIN_NULL;
-  int level_ = MPI_THREAD_FUNNELED;
-  std::size_t rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1, nodes_ = 1;
+  std::size_t node_rank_ = 0, node_size_ = 1, nodes_ = 1;
   std::size_t first_ = 0;  ///< the lowest rank of the node, in the world
   std::size_t cpus_ = 1, node_cpus_ = 0;
   node_board board_;

@@ -123,13 +123,12 @@ class graph_channels final : public graph_transport, public messages_beside {
     state_.begin();
   }
   /// This rank's part is over. If that is early, sends word to the others. Returns its note for the meeting of all.
-  meeting_note end(bool is_complete, bool has_thrown) {
-    const rank_state how = has_thrown                           ? rank_state::has_failed
-                           : is_complete && !state_.has_ended() ? rank_state::has_ended
-                                                                : rank_state::was_stopped;
+  meeting_note end(rank_state how) {
+    if (how == rank_state::has_ended && state_.has_ended()) how = rank_state::was_stopped;
     if (how != rank_state::has_ended) leave();
     are_sent_ = channels_.empty();
-    const node_index node = has_thrown ? failed_.load(memory_order_relaxed) : 0;  // 5
+    const bool has_failed = how == rank_state::has_failed;
+    const node_index node = has_failed ? failed_.load(memory_order_relaxed) : 0;  // 5
     return {how, world_construct::run_of_plan, 0, node};
   }
   bool is_under_way() const noexcept override { return !are_sent_ || ends_.is_leaving(); }
@@ -267,17 +266,10 @@ class world_plan_body {
 
   bool run(std::size_t iterations) {
     if (!begin(iterations)) return false;
-    struct
-        run_of_all {  // an error of MPI in its destructor ends the program: other ranks wait for this one
-      world_plan_body& of;
-      bool is_over;
-      ~run_of_all() {
-        if (!is_over) of.end(false, true);
-      }
-    } here = {*this, false};
-    const bool is_complete = run_part(iterations);
-    here.is_over = true;
-    const meeting_record met = end(is_complete, false);
+    const meeting_record met = run_and_end(
+        // A rank without nodes is ready at once.
+        [&] { return local_graph_.size() == 0 || local_->run(iterations); },
+        [&](rank_state how) { return end(how); });
     if (met.state == rank_state::has_failed && met.note.argument < graph_.nodes->nodes.size()) {
       fail_rank(met.rank, ", in the node " + quoted(*graph_.nodes, met.note.argument));
     }
@@ -336,11 +328,6 @@ class world_plan_body {
     return std::string();
   }
 
-  /// A rank without nodes is ready at once.
-  bool run_part(std::size_t iterations) {
-    return local_graph_.size() == 0 || local_->run(iterations);
-  }
-
   /// False if a rank's run of something else has ended early. Fails on all if the numbers of iterations differ.
   bool begin(std::size_t iterations) {
     const std::uint64_t all = iterations;
@@ -352,8 +339,8 @@ class world_plan_body {
     return true;
   }
   /// Collective: all ranks have ended the run when it returns.
-  meeting_record end(bool is_complete, bool has_thrown) {
-    const meeting_note note = channels_.end(is_complete, has_thrown);
+  meeting_record end(rank_state how) {
+    const meeting_note note = channels_.end(how);
     const meeting_record met = world_.core.meet(note, nullptr, world_combine(), policy_);
     if (met.state > rank_state::differs) channels_.settle();
     return met;

@@ -186,6 +186,25 @@ struct world_body {
 /// What a region or run of all ranks returns, or throws.
 bool outcome_of(const meeting_record& met);
 
+/// Calls part() for this rank, and then end(how), which ends the region or run on all ranks: also if the part throws, for the
+/// other ranks wait for this one. Returns what end() returns, or throws what the part has thrown. If MPI fails in end(),
+/// that error takes its place.
+template <class Part, class End>
+meeting_record run_and_end(const Part& part, const End& end) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  bool is_complete = false;
+  try {
+    is_complete = part();
+  } catch (...) {
+    end(rank_state::has_failed);
+    throw;
+  }
+#else
+  const bool is_complete = part();
+#endif
+  return end(is_complete ? rank_state::has_ended : rank_state::was_stopped);
+}
+
 struct world_access {
   static world_body& body_of(const lockstep::mpi::world& of) noexcept { return *of.body_; }
 };

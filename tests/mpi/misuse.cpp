@@ -7,7 +7,21 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <stdexcept>
 #include <thread>
+
+namespace {
+
+bool sends_fail = false;
+
+}  // namespace
+
+/// MPI lets programs put their own calls in place of its own.
+extern "C" int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag,
+                         MPI_Comm ranks, MPI_Request* request) {
+  if (sends_fail) return MPI_ERR_OTHER;
+  return PMPI_Isend(bytes, count, type, to, tag, ranks, request);
+}
 
 namespace {
 
@@ -74,6 +88,18 @@ void run(const char* how) {
     if (ranks.rank() == 1) MPI_Recv(nullptr, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     lockstep::team two(2);
     ranks.run(two, [&](lockstep::member& me) { ranks.sync_sum(me, 1); });
+  } else if (is("end_fails")) {  // rank 0 cannot tell rank 1 that its node has thrown
+    begin_mpi(MPI_THREAD_SERIALIZED);
+    lockstep::mpi::world ranks;
+    lockstep::team one(1);
+    lockstep::mpi::world_graph g;
+    const auto first = g.node(0, "first", [] {
+      sends_fail = true;
+      throw std::logic_error("the node's own");
+    });
+    g.edge(first, g.node(1, "second", [] {}));
+    lockstep::mpi::world_plan plan(g, ranks, one);
+    plan.run();
   } else if (is("members_differ")) {
     begin_mpi(MPI_THREAD_SERIALIZED);
     lockstep::mpi::world ranks;
