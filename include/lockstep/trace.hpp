@@ -9,15 +9,15 @@
 //
 //   TRACE-1  At most one trace runs at a time in a process. It does not have what threads did before it began, except
 //            how long they had been waiting or working.
-//   TRACE-2  Each thread keeps as many records as were asked for. Then it loses the oldest ones. The file says how many
-//            were lost, and from when on there are all.
+//   TRACE-2  Each thread keeps as many records as were asked for, and then loses the oldest ones. The file says how many
+//            were lost, and from when on none is missing.
 //   TRACE-3  Threads may run, begin and end while a trace starts, stops or is written. They never wait for it.
 //   TRACE-4  A child of fork() records nothing, and writes nothing, until it starts a trace of its own.
 //   TRACE-5  Names may be any text, which is copied when it is recorded; a trace keeps at most 65536 different ones.
 //
 // Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
-//        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
-//        once 2 MB for each thread, and more as it fills: 8 MB with the records that are kept by default.
+//        unless the thread waits longer than half a microsecond. A trace: 88 bytes and 10 to 30 ns a record, once
+//        1.4 MB for each thread, and more as it fills: 12 MB with the records that are kept by default.
 // Order  none (TRACE-3).
 // Errors none is thrown. The functions return false where there is nothing to start, to stop or to write, or no room.
 // Example
@@ -51,9 +51,9 @@ void note_user_mark(const char* name, std::uint64_t value) noexcept;
 
 /// How much a trace keeps of each thread.
 struct trace_options {
-  static constexpr std::size_t default_records = std::size_t{1} << 18;
+  static constexpr std::size_t default_records = std::size_t{1} << 17;
 
-  std::size_t records_per_thread;  ///< rounded up to a power of two, at most 2^30; 32 bytes each
+  std::size_t records_per_thread;  ///< rounded up to a power of two, at most 2^30; 88 bytes each
 
   constexpr explicit trace_options(std::size_t records = default_records) noexcept
       : records_per_thread(records) {}

@@ -15,6 +15,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include "platform/cpus.hpp"
 #include "platform/fork.hpp"
+#include "platform/native_system.hpp"
 #include "platform/process.hpp"
 
 #include "affinity.hpp"
@@ -111,7 +112,7 @@ std::string value_of(char letter, const part& of) {
   }
   if (letter != 'i') return "undefined";  // as OpenMP says
   if (process_settings().is_of_llvm)
-    return number_as_text(static_cast<long>(detail::shown_thread_number()));
+    return number_as_text(static_cast<long>(detail::native_system::thread_number()));
   std::string text;
   append(text, "0x%" PRIxPTR, static_cast<std::uintptr_t>(pthread_self()));
   return text;

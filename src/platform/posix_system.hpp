@@ -7,7 +7,9 @@
 //   barrier        the process-wide one of process_fence.hpp. is_granted() asks for it, pass() makes all threads fence
 //   CPUs           read_affinity(), pin(), ...: cpus.hpp and system.hpp
 //   keys           to data that each thread has: small numbers, even if their type is wider
-//   names, number  of the calling thread, as debuggers show them. A name is cut to what the system takes
+//   names, number  of the calling thread, as debuggers and `top -H` show them. A name is cut to what the system takes
+//   process        its number, the name of its program without directories, and has_rights_of_others(): whether the
+//                  program has more rights than its caller, as with set-user-ID
 // Where there is no such call, or the system refuses, nothing changes and the answer is false, -1 or nothing.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_POSIX_SYSTEM_HPP

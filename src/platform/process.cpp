@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "native_system.hpp"
+
 #if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
 #endif
@@ -204,9 +206,8 @@ LOCKSTEP_INLINE bool is_first_to_print(message which) noexcept {
 }
 
 LOCKSTEP_INLINE const char* obeyed_variable(const char* name) noexcept {
-  return has_rights_of_others() ? nullptr : given_variable(name);
+  return native_system::has_rights_of_others() ? nullptr : std::getenv(name);
 }
-LOCKSTEP_INLINE const char* given_variable(const char* name) noexcept { return std::getenv(name); }
 
 #if LOCKSTEP_MODULES_HAVE_NOTES || defined(__linux__) || defined(__FreeBSD__)
 

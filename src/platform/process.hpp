@@ -62,13 +62,13 @@
 #endif
 
 // The number of the layout of process_state; and a number for each futex: what sleeps in one is not woken by another.
-#define LOCKSTEP_PROCESS_LAYOUT 7
+#define LOCKSTEP_PROCESS_LAYOUT 8
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND 14
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_7_portable"
+#define LOCKSTEP_PROCESS_KIND 16
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_8_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND 13
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_7_native"
+#define LOCKSTEP_PROCESS_KIND 15
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_8_native"
 #endif
 
 namespace lockstep {
@@ -242,23 +242,12 @@ inline process_state& process() noexcept {
 /// True for the first call for this message in the process.
 bool is_first_to_print(message which) noexcept;
 
-/// The system's number of this process, and the name of its program without directories.
-std::uint64_t process_number() noexcept;
-const char* program_name() noexcept;
-
 /// Gives the calling thread a name that debuggers and `top -H` show, cut to what the system takes. False, and nothing
 /// changes, where the system has no such call, or refuses.
 bool name_this_thread(const char* name) noexcept;
-/// The number by which debuggers and `top -H` know the calling thread, for messages.
-std::uint64_t shown_thread_number() noexcept;
-
-/// Whether the program has more rights than its caller: it is set-user-ID or the like. Then it must not obey the
-/// environment, which the caller wrote: a file named there could be anybody's.
-bool has_rights_of_others() noexcept;
-/// A variable of the environment; null if it is not set. obeyed_variable() is null as well if has_rights_of_others();
-/// given_variable() is for messages.
+/// A variable of the environment. Null if it is not set, or if the program has more rights than its caller (it is
+/// set-user-ID or the like): the caller wrote the environment, and a file named there could be anybody's.
 const char* obeyed_variable(const char* name) noexcept;
-const char* given_variable(const char* name) noexcept;
 
 /// Whether an object is part of a program or library file. Objects in static storage are: they are destroyed when the
 /// program ends, but their memory stays. Objects on the heap, on a stack or in a thread's own storage are not. No on

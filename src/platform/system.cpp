@@ -36,14 +36,6 @@ LOCKSTEP_INLINE void prepare_futex_for_fork() {
 LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
   return native_system::set_name(name);
 }
-LOCKSTEP_INLINE std::uint64_t shown_thread_number() noexcept {
-  return native_system::thread_number();
-}
-LOCKSTEP_INLINE std::uint64_t process_number() noexcept { return native_system::process_number(); }
-LOCKSTEP_INLINE const char* program_name() noexcept { return native_system::program_name(); }
-LOCKSTEP_INLINE bool has_rights_of_others() noexcept {
-  return native_system::has_rights_of_others();
-}
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
 

@@ -21,7 +21,7 @@
 #include <string>
 
 #include <lockstep/detail/platform/config.hpp>
-#include "process.hpp"
+#include "native_system.hpp"
 #include "system_texts.hpp"
 #if !defined(_WIN32)
 #include <fcntl.h>
@@ -106,8 +106,8 @@ class replaced_file {
     if (!is_there || S_ISREG(found.st_mode)) {
       for (unsigned i = 0; stream_ == nullptr && (i == 0 || (errno == EEXIST && i < 100)); ++i) {
         made_ = directory_of(path_);
-        append(made_, ".lockstep-%llu-%u.tmp", static_cast<unsigned long long>(process_number()),
-               i);
+        append(made_, ".lockstep-%llu-%u.tmp",
+               static_cast<unsigned long long>(native_system::process_number()), i);
         stream_ = open_stream(made_.c_str(), O_EXCL | O_NOFOLLOW, "w");
       }
       if (stream_ != nullptr) {

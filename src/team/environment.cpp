@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../platform/native_system.hpp"
 #include "../platform/once.hpp"
 #include "../platform/user_files.hpp"
 
@@ -218,8 +219,8 @@ LOCKSTEP_INLINE const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
     start_debug_aids();
-    environment result =
-        read([](const char* name) { return given_variable(name); }, !has_rights_of_others());
+    environment result = read([](const char* name) -> const char* { return std::getenv(name); },
+                              !native_system::has_rights_of_others());
     if (!result.ledger_file.empty()) {
       result.ledger_file = absolute_path(result.ledger_file.c_str());
     }

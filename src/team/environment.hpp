@@ -12,7 +12,7 @@
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
 //                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
-//                          thread keeps so many records, in place of 256K
+//                          thread keeps so many records, in place of 128K
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team
 // LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY belong to watchdog.hpp: they also work in programs without a team. They are only
 // shown here.
@@ -79,10 +79,10 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, cpu_separation, ledger, display;
   environment_variable<std::string> trace;
-  std::size_t trace_records = std::size_t{1} << 18;  ///< the default of trace_options
+  std::size_t trace_records = std::size_t{1} << 17;  ///< the default of trace_options
   environment_entry watchdog, delay;
   std::string ledger_file;  ///< of the process: from the root on; empty: stderr
-  bool is_obeyed = true;    ///< false: has_rights_of_others()
+  bool is_obeyed = true;    ///< false: the program has rights that its caller has not
 
   /// look_up(name) returns the value or null, as std::getenv does.
   /// `is_obeyed` false: no variable has an effect, and those that are set are reported.

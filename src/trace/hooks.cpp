@@ -57,7 +57,7 @@ LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
 /// Records the stage that ends.
 LOCKSTEP_INLINE void observed_wait::record_stage(std::uint64_t now) noexcept {
   if (stage_ == wait_stage::spin) return;
-  recorder::put(*log_, record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
+  recorder::put(*log_, record_kind::stage, stage_since_, now,
                 stage_ == wait_stage::sleep ? "sleep" : "yield", 0);
 }
 
@@ -81,17 +81,21 @@ LOCKSTEP_INLINE void count_wait(member_ledger& own, wait_kind kind, wait_stage f
                                             : ledger_count::waits_slept);
 }
 
-/// Records the thread that has let this one go, if it has left a note. The record comes behind those of the wait.
-LOCKSTEP_INLINE void put_releaser(thread_log& log, const wait_subject& what, std::uint64_t since,
-                                  std::uint64_t now) noexcept {
+/// Adds to the record of a wait the thread that has let this one go, if it has left a note.
+LOCKSTEP_INLINE void add_releaser(thread_log& log, const wait_subject& what,
+                                  trace_record& to) noexcept {
+  to.released_by = trace_record::nobody;
   last_notify by;
   if (recorder::ring_of(log) == nullptr) return;
   const last_notifies& known = recorder::session()->notifies;
-  if (!known.find(what.sleeps_on, since, now, by) && !known.find(what.object, since, now, by)) {
+  if (!known.find(what.sleeps_on, to.begin, to.end, by) &&
+      !known.find(what.object, to.begin, to.end, by)) {
     return;
   }
   if (by.track == log.track()) return;
-  recorder::put(log, record_kind::let_go, by.wakes ? 1 : 0, by.at, now, nullptr, by.track);
+  to.released_by = by.track;
+  to.more = by.at;
+  to.is_woken = by.wakes;
 }
 
 LOCKSTEP_INLINE void observed_wait::end() noexcept {
@@ -106,19 +110,20 @@ LOCKSTEP_INLINE void observed_wait::end() noexcept {
   if ((on & observer::records) == 0) return;
   record_stage(now);
   const char* const text = text_of(what_);
-  recorder::put(
-      log, {trace_record::of(record_kind::wait, trace_record::detail_of(furthest_, what_.kind),
-                             since_, now, log.texts.kept(text != nullptr ? text : "a word"),
-                             reinterpret_cast<std::uintptr_t>(
-                                 what_.team != nullptr ? what_.team : what_.object)),
-            trace_record::rest_of(log.texts.kept(what_.where.file), what_.rank, what_.awaited,
-                                  reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
-                                  what_.where.line)});
+  const void* const of = what_.team != nullptr ? what_.team : what_.object;
+  trace_record made =
+      recorder::record_of(log, record_kind::wait, since_, now, text != nullptr ? text : "a word",
+                          reinterpret_cast<std::uintptr_t>(of));
+  made.detail = static_cast<std::uint8_t>(what_.kind);
+  made.stage = static_cast<std::uint8_t>(furthest_);
+  made.file = log.texts.kept(what_.where.file);
+  made.line = what_.where.line;
+  made.phase = what_.phase;
+  made.size = what_.awaited;
   object_name name;
-  if (object_names::find(what_.object, name)) {
-    recorder::put(log, record_kind::label, 0, now, now, name.text, 0);
-  }
-  put_releaser(log, what_, since_, now);
+  if (object_names::find(what_.object, name)) made.label = log.texts.kept(name.text);
+  add_releaser(log, what_, made);
+  recorder::put(log, made);
 }
 
 LOCKSTEP_INLINE void count_mark(member_ledger& own, mark_kind kind) noexcept {
@@ -139,10 +144,10 @@ LOCKSTEP_INLINE void note_mark(mark_kind kind, const char* name, const char* why
   if ((on & observer::accounts) != 0 && log->accounts != nullptr) count_mark(*log->accounts, kind);
   if ((on & observer::records) == 0) return;
   const std::uint64_t now = tick_clock::now();
-  const trace_record mark = trace_record::of(record_kind::mark, static_cast<std::uint8_t>(kind),
-                                             now, now, log->texts.kept(name), number);
-  if (why == nullptr) return recorder::put(*log, {mark});
-  recorder::put(*log, {mark, trace_record::rest_of(log->texts.kept(why), 0, 0, 0, 0, 0)});
+  trace_record made = recorder::record_of(*log, record_kind::mark, now, now, name, number);
+  made.detail = static_cast<std::uint8_t>(kind);
+  made.label = log->texts.kept(why);
+  recorder::put(*log, made);
 }
 LOCKSTEP_INLINE void note_user_mark(const char* name, std::uint64_t value) noexcept {
   note_mark(mark_kind::user, name, nullptr, value);
@@ -154,7 +159,7 @@ LOCKSTEP_INLINE void note_counter(const char* name, double value) noexcept {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   const std::uint64_t now = tick_clock::now();
-  recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
+  recorder::put(*log, record_kind::counter, now, now, name, bits);
 }
 
 /// The thread with that log is about to let go the threads that wait for `word`, or to wake those that sleep on it.
@@ -169,8 +174,7 @@ LOCKSTEP_INLINE void note_wake(const void* word) noexcept {
   if (log == nullptr) return;
   const std::uint64_t now = tick_clock::now();
   note_release(*log, word, now, true);
-  recorder::put(*log, record_kind::wake, 0, now, now, nullptr,
-                reinterpret_cast<std::uintptr_t>(word));
+  recorder::put(*log, record_kind::wake, now, now, nullptr, reinterpret_cast<std::uintptr_t>(word));
 }
 
 LOCKSTEP_INLINE void note_lock(const void* object, bool is_taken) noexcept {
@@ -223,7 +227,7 @@ LOCKSTEP_INLINE void note_node(const char* name, std::uint64_t iteration,
   if (log == nullptr) return;
   if ((on & observer::watches) != 0) log->node_ends(tick_clock::now());
   if ((on & observer::records) == 0) return;
-  recorder::put(*log, record_kind::node, 0, begin, tick_clock::now(), name, iteration);
+  recorder::put(*log, record_kind::node, begin, tick_clock::now(), name, iteration);
 }
 
 /// From now on the thread is in this region of the user's; null: in none.
@@ -246,7 +250,7 @@ LOCKSTEP_INLINE void scope_ends(const char* name, const char* outer, std::uint64
   if (log == nullptr) return;
   name_region_of(*log, outer);
   if (!is_observed_by(observer::records)) return;
-  recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
+  recorder::put(*log, record_kind::user, since, tick_clock::now(), name, 0);
 }
 
 }  // namespace detail
@@ -265,7 +269,10 @@ LOCKSTEP_INLINE void name_this_thread(const char* name) noexcept {
   log->name.show(shown_name);
   if (!is_tracing()) return;
   const std::uint64_t now = detail::tick_clock::now();
-  detail::recorder::put(*log, detail::record_kind::begin, 1, now, now, name, 0);
+  detail::trace_record made =
+      detail::recorder::record_of(*log, detail::record_kind::begin, now, now, name, 0);
+  made.detail = 1;
+  detail::recorder::put(*log, made);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/trace/recorder.hpp -- writes what threads do into a ring of records for each thread (layer: trace)
 //
-// trace.hpp is for users, and trace_file.cpp makes the file. A record has 32 bytes: when something began, how long it
-// took, a text, a number. A longer record takes two places: the second is its `rest`. Only its thread writes a ring.
-// The thread never waits, and takes no lock.
+// trace.hpp is for users, and trace_file.cpp makes the file. Only its thread writes a ring. The thread never waits, and
+// takes no lock.
 //
 //   RECORD-1  At most one trace runs in a process. The rings with its number belong to it.
 //   RECORD-2  A child of fork() records nothing until it starts a trace of its own.
@@ -11,13 +10,6 @@
 //           looks how far the writer is, and drops the records that the writer may have overwritten.
 //   RING-2  A ring that is full loses its oldest records.
 //   RING-3  A ring belongs to one trace. In the next trace, its thread begins it anew when it has something to write.
-//
-//   words of a record                                          words of a rest
-//     0  tick at which it began                                a text
-//     1  bits 0..7 kind, 8..15 detail, 16..63 duration in      bits 0..7 kind, 8..31 rank, 32..55 size or awaited
-//        ticks: more than a day
-//     2  a text                                                a number
-//     3  a number or an address                                two numbers of 32 bits
 //
 // Memory order (# marks the line)
 //   #  access           order    pairs  why it suffices
@@ -37,13 +29,15 @@
 //   14 trace.store      release  15     the trace of the ring and its counts are set before
 //   15 trace.load       acquire  14     as 14
 //
-// Cost   two looks at the tick clock for what takes time (10 ns each here), and 5 to 10 ns a record.
+// Cost   two looks at the tick clock for what takes time (10 ns each here), and 5 to 10 ns a record, which has 88 bytes.
 #ifndef LOCKSTEP_SRC_TRACE_RECORDER_HPP
 #define LOCKSTEP_SRC_TRACE_RECORDER_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include <lockstep/detail/observe/observers.hpp>
@@ -59,81 +53,41 @@ namespace detail {
 
 enum class record_kind : std::uint8_t {
   none,
-  region,  ///< number: the team. Rest: text user's region; 2 iterations; 3 number of the region, parts of a share
-  part,    ///< detail: 1 of a loop; number: the team. Rest: 3 number of the region, part
-  construct,  ///< number: the team. Rest: text file; 2 line, and after how many ticks it arrived; 3 region, phase
-  wait,  ///< number: team or object; detail: wait_stage, wait_kind. Rest: text file; 2 what it sleeps on; 3 phase, line
+  region,  ///< number: the team; label: the user's region; more: iterations; phase: parts of a share
+  part,    ///< number: the team; detail: 1 of a loop; phase: the part
+  construct,  ///< number: the team; more: after how many ticks it arrived
+  wait,  ///< number: team or object; label: what the program calls the object; detail: wait_kind; size: the awaited rank
   stage,  ///< of a wait
   node,   ///< number: the iteration
   user,
-  mark,     ///< detail: mark_kind. Rest, if there is one: text why
+  mark,     ///< detail: mark_kind; label: why, or null
   counter,  ///< number: the value's bits
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
   wake,  ///< number: the word whose sleepers are woken
-  rest,
-  label,  ///< text: what the program calls the object of the wait before
-  site,   ///< behind a region. Text: the file in which it was called; number: the line
-  let_go  ///< behind a wait; number: track of the thread that let it go; detail 1: it woke it; time: from then on
 };
 
+/// What happened. A field that its kind does not use is 0.
 struct trace_record {
-  static constexpr std::uint64_t most_ticks = (std::uint64_t{1} << 48) - 1;
+  std::uint64_t begin, end;  ///< ticks
+  const char* text;
+  const char* label;
+  const char* file;  ///< of the call; null: not known
+  std::uint64_t number, more;
+  std::uint32_t line, region, phase, rank, size;
+  std::uint32_t
+      released_by;  ///< of a wait: the track of the thread that let it go, at the tick `more`; or nobody
+  record_kind kind;
+  std::uint8_t detail;
+  std::uint8_t stage;  ///< of a wait: the last wait_stage
+  bool is_woken;       ///< of a wait: the thread that let it go has woken it
 
-  std::uint64_t words[4];
-
-  static trace_record of(record_kind kind, std::uint8_t detail, std::uint64_t begin,
-                         std::uint64_t end, const char* text, std::uint64_t number) noexcept {
-    const std::uint64_t time = end - begin < most_ticks ? end - begin : most_ticks;
-    return {{begin, static_cast<std::uint64_t>(kind) | std::uint64_t{detail} << 8 | time << 16,
-             converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)), number}};
-  }
-  static trace_record rest_of(const char* text, std::uint32_t rank, std::uint32_t size,
-                              std::uint64_t number, std::uint32_t high,
-                              std::uint32_t low) noexcept {
-    return {{converted<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)),
-             static_cast<std::uint64_t>(record_kind::rest) | std::uint64_t{rank & 0xFFFFFFu} << 8 |
-                 std::uint64_t{size & 0xFFFFFFu} << 32,
-             number, std::uint64_t{high} << 32 | low}};
-  }
-
-  record_kind kind() const noexcept { return static_cast<record_kind>(words[1] & 0xFF); }
-  std::uint8_t detail() const noexcept { return static_cast<std::uint8_t>(words[1] >> 8); }
-  /// The detail of a wait: its stage, and from bit 2 on its kind.
-  static std::uint8_t detail_of(wait_stage furthest, wait_kind of) noexcept {
-    static_assert(static_cast<unsigned>(wait_kind::how_many) <= 64, "6 bits");
-    return static_cast<std::uint8_t>(static_cast<unsigned>(furthest) | static_cast<unsigned>(of)
-                                                                           << 2);
-  }
-  wait_stage wait_stage_of() const noexcept { return static_cast<wait_stage>(detail() & 3u); }
-  wait_kind wait_kind_of() const noexcept { return static_cast<wait_kind>(detail() >> 2); }
-  std::uint64_t begin() const noexcept { return words[0]; }
-  std::uint64_t end() const noexcept { return begin() + (words[1] >> 16); }
-  const char* text() const noexcept { return text_in(words[2]); }
-  std::uint64_t number() const noexcept { return words[3]; }
-
-  // Of a rest.
-  const char* rest_text() const noexcept { return text_in(words[0]); }
-  std::uint32_t rank() const noexcept {
-    return static_cast<std::uint32_t>(words[1] >> 8) & 0xFFFFFF;
-  }
-  std::uint32_t size() const noexcept {
-    return static_cast<std::uint32_t>(words[1] >> 32) & 0xFFFFFF;
-  }
-  std::uint64_t rest_number() const noexcept { return words[2]; }
-  std::uint32_t high() const noexcept { return static_cast<std::uint32_t>(words[3] >> 32); }
-  std::uint32_t low() const noexcept { return static_cast<std::uint32_t>(words[3]); }
-
- private:
-  static const char* text_in(std::uint64_t word) noexcept {
-    return reinterpret_cast<const char*>(converted<std::uintptr_t>(word));
-  }
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 };
-static_assert(sizeof(trace_record) == 32, "two a cache line");
 
 class record_ring {
  public:
   /// So many records get their memory at once. A record that is the first on its page takes 0.3 us more.
-  static constexpr std::size_t touched_at_once = 65536;
+  static constexpr std::size_t touched_at_once = 16384;
 
   /// Makes a ring with room for so many records, a power of two above 1; null if there is no memory. It is never freed.
   /// `before`: the ring that it replaces, which a thread may be reading, or null.
@@ -158,15 +112,15 @@ class record_ring {
   }
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 15
 
-  /// Writes one or two records. Only for its thread.
-  void put(const trace_record* of, unsigned count) noexcept {
+  /// Only for its thread.
+  void put(const trace_record& of) noexcept {
     const std::uint64_t at = count_.load(memory_order_relaxed);  // 13
-    for (unsigned i = 0; i < count; ++i) {
-      slot& to = slots_[(at + i) & (records_ - 1)];
-      for (unsigned k = 0; k < 4; ++k)
-        to.words[k].store(of[i].words[k], memory_order_release);  // 10
+    std::uint64_t image[record_words] = {};
+    std::memcpy(image, &of, sizeof of);
+    for (std::size_t k = 0; k < record_words; ++k) {
+      slots_[at & (records_ - 1)].words[k].store(image[k], memory_order_release);  // 10
     }
-    count_.store(at + count, memory_order_release);  // 9
+    count_.store(at + 1, memory_order_release);  // 9
   }
 
   /// How many records there were, including lost ones.
@@ -184,26 +138,26 @@ class record_ring {
     std::uint64_t first = end > records_ ? end - records_ : 0;
     if (end - first > room) first = end - room;
     for (std::uint64_t at = first; at < end; ++at) {
-      const slot& from = slots_[at & (records_ - 1)];
-      for (unsigned k = 0; k < 4; ++k) {
-        to[at - first].words[k] = from.words[k].load(memory_order_acquire);  // 12
+      std::uint64_t image[record_words];
+      for (std::size_t k = 0; k < record_words; ++k) {
+        image[k] = slots_[at & (records_ - 1)].words[k].load(memory_order_acquire);  // 12
       }
+      std::memcpy(static_cast<void*>(to + (at - first)), image, sizeof *to);
     }
-    // The thread may be writing the two records after its count now.
+    // The thread may be writing the record after its count now.
     const std::uint64_t now = count_.load(memory_order_relaxed);  // 13
-    const std::uint64_t whole = now + 2 > records_ ? now + 2 - records_ : 0;
-    std::uint64_t begin = first;
-    if (whole > first && (now != end || end > records_ - 2)) begin = whole < end ? whole : end;
-    for (std::uint64_t at = begin; begin != first && at < end; ++at)
-      to[at - begin] = to[at - first];
+    const std::uint64_t whole = now + 1 > records_ ? now + 1 - records_ : 0;
+    const std::uint64_t begin = whole > first ? (std::min)(whole, end) : first;
+    std::move(to + (begin - first), to + (end - first), to);
     return converted<std::size_t>(end - begin);
   }
 
   std::uint64_t thread = 0;  ///< the thread that writes it, and that alone uses this
 
  private:
+  static constexpr std::size_t record_words = (sizeof(trace_record) + 7) / 8;
   struct slot {
-    observer_atomic<std::uint64_t> words[4];
+    observer_atomic<std::uint64_t> words[record_words];
   };
 
   record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
@@ -289,14 +243,23 @@ struct recorder {
     return ring;
   }
 
-  static void put(thread_log& log, record_kind kind, std::uint8_t detail, std::uint64_t begin,
-                  std::uint64_t end, const char* text, std::uint64_t number) noexcept {
-    put(log, {trace_record::of(kind, detail, begin, end, log.texts.kept(text), number)});
+  static trace_record record_of(thread_log& log, record_kind kind, std::uint64_t begin,
+                                std::uint64_t end, const char* text,
+                                std::uint64_t number) noexcept {
+    trace_record made = {};
+    made.kind = kind;
+    made.begin = begin;
+    made.end = end;
+    made.text = log.texts.kept(text);
+    made.number = number;
+    return made;
   }
-  /// One record, or two that belong together.
-  template <unsigned Count>
-  static void put(thread_log& log, const trace_record (&of)[Count]) noexcept {
-    if (record_ring* const ring = ring_of(log)) ring->put(of, Count);
+  static void put(thread_log& log, const trace_record& of) noexcept {
+    if (record_ring* const ring = ring_of(log)) ring->put(of);
+  }
+  static void put(thread_log& log, record_kind kind, std::uint64_t begin, std::uint64_t end,
+                  const char* text, std::uint64_t number) noexcept {
+    put(log, record_of(log, kind, begin, end, text, number));
   }
 
   static constexpr std::size_t most_records = std::size_t{1} << 30;
@@ -352,7 +315,7 @@ struct recorder {
 
  private:
   static std::size_t rounded_records(std::size_t records) noexcept {
-    std::size_t rounded = 16;
+    std::size_t rounded = 4;
     while (rounded < records && rounded < most_records) rounded *= 2;
     return rounded;
   }
@@ -382,9 +345,7 @@ struct recorder {
     thread_name name = {};
     log.name.read(name);
     const std::uint64_t now = tick_clock::now();
-    const trace_record begin = trace_record::of(record_kind::begin, 0, now, now,
-                                                log.texts.kept(name.text), log.shown_number());
-    ring->put(&begin, 1);
+    ring->put(record_of(log, record_kind::begin, now, now, name.text, log.shown_number()));
     return ring;
   }
 };

@@ -158,14 +158,16 @@ LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
   delay_if_on(log, on);
   if ((on & observer::watches) != 0) log.show_visit();
   if ((on & observer::records) == 0) return;
-  const std::uint64_t line = here.where.line & 0xFFFFFFu, most = (std::uint64_t{1} << 40) - 1;
-  const std::uint64_t before = here.arrived - here.came;
-  recorder::put(log, {trace_record::of(record_kind::construct, 0, here.came, here.released,
-                                       log.texts.kept(here.kind),
-                                       reinterpret_cast<std::uintptr_t>(here.team)),
-                      trace_record::rest_of(log.texts.kept(here.where.file), here.rank, here.size,
-                                            line | (before < most ? before : most) << 24,
-                                            here.region, here.phase)});
+  trace_record made = recorder::record_of(log, record_kind::construct, here.came, here.released,
+                                          here.kind, reinterpret_cast<std::uintptr_t>(here.team));
+  made.more = here.arrived - here.came;
+  made.file = log.texts.kept(here.where.file);
+  made.line = here.where.line;
+  made.region = here.region;
+  made.phase = here.phase;
+  made.rank = here.rank;
+  made.size = here.size;
+  recorder::put(log, made);
 }
 
 /// The begin of a meeting that is not only counted.
@@ -328,15 +330,18 @@ LOCKSTEP_INLINE void finish_account(const region_view& of) noexcept {
 LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr || !is_observed_by(observer::records)) return;
-  const std::uint64_t now = tick_clock::now();
   const observed_region& what = of.what;
-  recorder::put(
-      *log, {trace_record::of(record_kind::region, 0, of.since, now, log->texts.kept(what.kind),
-                              reinterpret_cast<std::uintptr_t>(of.team.team)),
-             trace_record::rest_of(log->texts.kept(log->region_name), 0, what.size, what.iterations,
-                                   what.region, what.parts)});
-  if (what.where.file == nullptr) return;
-  recorder::put(*log, record_kind::site, 0, now, now, what.where.file, what.where.line);
+  trace_record made =
+      recorder::record_of(*log, record_kind::region, of.since, tick_clock::now(), what.kind,
+                          reinterpret_cast<std::uintptr_t>(of.team.team));
+  made.label = log->texts.kept(log->region_name);
+  made.file = log->texts.kept(what.where.file);
+  made.line = what.where.line;
+  made.more = what.iterations;
+  made.region = what.region;
+  made.phase = what.parts;
+  made.size = what.size;
+  recorder::put(*log, made);
 }
 
 LOCKSTEP_INLINE void region_ends(region_view& of) noexcept {
@@ -383,11 +388,15 @@ LOCKSTEP_INLINE void loop_part_ends(open_part& what) noexcept {
   log->part_ends(what, now, (on & observer::watches) != 0);
   delay_if_on(*log, on);
   if ((on & observer::records) == 0) return;
-  recorder::put(*log,
-                {trace_record::of(record_kind::part, what.is_of_loop ? 1 : 0, what.began, now,
-                                  log->texts.kept(what.is_of_loop ? "part of a loop" : "part"),
-                                  reinterpret_cast<std::uintptr_t>(what.team)),
-                 trace_record::rest_of(nullptr, what.rank, what.size, 0, what.region, what.part)});
+  trace_record made = recorder::record_of(*log, record_kind::part, what.began, now,
+                                          what.is_of_loop ? "part of a loop" : "part",
+                                          reinterpret_cast<std::uintptr_t>(what.team));
+  made.detail = what.is_of_loop ? 1 : 0;
+  made.region = what.region;
+  made.phase = what.part;
+  made.rank = what.rank;
+  made.size = what.size;
+  recorder::put(*log, made);
 }
 
 LOCKSTEP_INLINE void part_begins(const team_view& team, member_view& self) noexcept {

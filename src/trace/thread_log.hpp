@@ -39,6 +39,7 @@
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include "../platform/fork.hpp"
+#include "../platform/native_system.hpp"
 #include "../platform/process.hpp"
 #include "names.hpp"
 
@@ -127,7 +128,7 @@ class thread_log {
     thread_name name = {};
     std::snprintf(name.text, sizeof name.text, "%s", label_of_this_thread().name);
     log->name.show(name);
-    log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 1
+    log->shown_number_.store(native_system::thread_number(), memory_order_relaxed);  // 1
     slot.log = log;
     return log;
   }

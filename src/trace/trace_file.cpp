@@ -30,6 +30,7 @@
 #include <lockstep/trace.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/fork.hpp"
+#include "../platform/native_system.hpp"
 #include "../platform/signals.hpp"
 #include "../platform/system_texts.hpp"
 #include "../platform/user_files.hpp"
@@ -46,7 +47,7 @@ class trace_writer {
 
   bool write() {
     out_.put("{").field("traceEvents").put("[\n");
-    meta(0, "process_name").field("name", program_name()).put("}}");
+    meta(0, "process_name").field("name", native_system::program_name()).put("}}");
     for (std::size_t i = 0; i < of_.tracks.size(); ++i) {
       const trace_view::track& at = of_.tracks[i];
       out_.put(",\n");
@@ -86,7 +87,7 @@ class trace_writer {
     std::size_t depth = 0;
     for (std::size_t i = at.first; i < at.last; ++i) {
       const trace_view::event& each = of_.events[i];
-      const record_kind kind = of_.record_of(each).kind();
+      const record_kind kind = of_.record_of(each).kind;
       if (kind == record_kind::begin || kind == record_kind::none) continue;
       const std::uint64_t begin = of_.time(each.begin);
       std::uint64_t end = of_.time(each.end);
@@ -120,10 +121,10 @@ class trace_writer {
     head(of, before, name, label, category, "X", begin);
     return out_.time_field("dur", end - begin).field("args").put("{");
   }
-  void site(const char* file, std::uint64_t line) {
-    if (file == nullptr) return;
-    out_.field("where").put("\"").characters(file);
-    if (line != 0) out_.put(":").number(line);
+  void site(const trace_record& of) {
+    if (of.file == nullptr) return;
+    out_.field("where").put("\"").characters(of.file);
+    if (of.line != 0) out_.put(":").number(of.line);
     out_.put("\"");
   }
   void write_event(const trace_view::event& each, std::uint64_t begin, std::uint64_t end) {
@@ -132,65 +133,49 @@ class trace_writer {
         "decision",         "woken",     "anticipated", "missed wake-up",
         "share taken over", "separated", "crowded",     "user"};
     const trace_record& at = of_.record_of(each);
-    const trace_record* const rest = of_.rest_of(each);
-    const char* const name = at.text() != nullptr ? at.text() : "?";
-    switch (at.kind()) {
-      case record_kind::region: {
-        const char* const user = rest != nullptr ? rest->rest_text() : nullptr;
-        slice(each, user != nullptr ? user : name, "region", begin, end);
-        out_.field("kind", name).address_field("team", at.number());
-        if (rest != nullptr) {
-          out_.field("region", rest->high()).field("members", rest->size());
-          if (rest->low() != 0) out_.field("parts", rest->low());
-          if (rest->rest_number() != 0) out_.field("iterations", rest->rest_number());
-        }
-        if (const trace_record* const where = of_.behind(each, record_kind::site)) {
-          site(where->text(), where->number());
-        }
-        return;
-      }
+    const char* const name = at.text != nullptr ? at.text : "?";
+    switch (at.kind) {
+      case record_kind::region:
+        slice(each, at.label != nullptr ? at.label : name, "region", begin, end);
+        out_.field("kind", name).address_field("team", at.number);
+        out_.field("region", at.region).field("members", at.size);
+        if (at.phase != 0) out_.field("parts", at.phase);
+        if (at.more != 0) out_.field("iterations", at.more);
+        return site(at);
       case record_kind::part:
-        slice(each, name, "part", begin, end).address_field("team", at.number());
-        if (rest == nullptr) return;
-        out_.field("region", rest->high()).field("rank", rest->rank());
-        out_.field("of", rest->size()).field("part", rest->low());
+        slice(each, name, "part", begin, end).address_field("team", at.number);
+        out_.field("region", at.region).field("rank", at.rank);
+        out_.field("of", at.size).field("part", at.phase);
         return;
       case record_kind::construct: {
-        slice(each, name, "construct", begin, end).address_field("team", at.number());
-        if (rest == nullptr) return;
-        const std::uint64_t arrived = of_.time(each.begin + (rest->rest_number() >> 24));
-        out_.field("region", rest->high()).field("phase", rest->low());
-        out_.field("rank", rest->rank()).field("of", rest->size());
+        slice(each, name, "construct", begin, end).address_field("team", at.number);
+        const std::uint64_t arrived = of_.time(each.begin + at.more);
+        out_.field("region", at.region).field("phase", at.phase);
+        out_.field("rank", at.rank).field("of", at.size);
         out_.time_field("waited", end > arrived ? end - arrived : 0);
-        return site(rest->rest_text(), rest->rest_number() & 0xFFFFFF);
+        return site(at);
       }
-      case record_kind::wait: {
-        const trace_record* const named = of_.behind(each, record_kind::label);
-        const char* const label = named != nullptr ? named->text() : nullptr;
-        slice(each, name, "wait", begin, end, "waits for ", label).field("for", name);
-        if (label != nullptr) out_.field("label", label);
-        out_.address_field("object", at.number());
-        out_.field("stage", stages[static_cast<unsigned>(at.wait_stage_of()) % 3]);
-        if (rest == nullptr) return;
-        out_.field("phase", rest->high());
-        if (rest->size() != 0xFFFFFF) out_.field("awaited", rest->size());
-        return site(rest->rest_text(), rest->low());
-      }
+      case record_kind::wait:
+        slice(each, name, "wait", begin, end, "waits for ", at.label).field("for", name);
+        if (at.label != nullptr) out_.field("label", at.label);
+        out_.address_field("object", at.number);
+        out_.field("stage", stages[at.stage % 3]).field("phase", at.phase);
+        if (at.size != wait_subject::nobody) out_.field("awaited", at.size);
+        return site(at);
       case record_kind::stage: slice(each, name, "stage", begin, end); return;
       case record_kind::node:
-        slice(each, name, "node", begin, end).field("iteration", at.number());
+        slice(each, name, "node", begin, end).field("iteration", at.number);
         return;
       case record_kind::wake:
-        slice(each, "wakes", "wake", begin, end).address_field("word", at.number());
+        slice(each, "wakes", "wake", begin, end).address_field("word", at.number);
         return;
       case record_kind::mark:
-        instant(each, name, marks[at.detail() % 8], "i", begin).field("value", at.number());
-        if (rest != nullptr && rest->rest_text() != nullptr) out_.field("why", rest->rest_text());
+        instant(each, name, marks[at.detail % 8], "i", begin).field("value", at.number);
+        if (at.label != nullptr) out_.field("why", at.label);
         return;
       case record_kind::counter: {
         double value = 0;
-        const std::uint64_t bits = at.number();
-        std::memcpy(&value, &bits, sizeof value);
+        std::memcpy(&value, &at.number, sizeof value);
         instant(each, name, nullptr, "C", begin).field("value").real(value);
         return;
       }
@@ -213,7 +198,7 @@ class trace_writer {
   }
 
   const trace_view& of_;
-  const std::uint64_t process_ = process_number();
+  const std::uint64_t process_ = native_system::process_number();
   std::FILE* const to_;
   bool is_good_ = true;
   std::uint64_t arrows_ = 0;
@@ -245,15 +230,12 @@ LOCKSTEP_INLINE const char* shown_kind(record_kind kind) noexcept {
 LOCKSTEP_INLINE void add_named_time(std::vector<named_time>& to, const trace_view& all,
                                     const trace_view::event& one, std::uint64_t took) {
   const trace_record& record = all.record_of(one);
-  if (shown_kind(record.kind()) == nullptr || record.text() == nullptr) return;
-  named_time made = {record.text(), nullptr, 0, record.kind(), 0, 0, 0};
-  if (record.kind() == record_kind::region) {
-    const trace_record* const rest = all.rest_of(one);
-    if (rest != nullptr && rest->rest_text() != nullptr) made.name = rest->rest_text();
-    if (const trace_record* const site = all.behind(one, record_kind::site)) {
-      made.file = site->text();
-      made.line = site->number();
-    }
+  if (shown_kind(record.kind) == nullptr || record.text == nullptr) return;
+  named_time made = {record.text, nullptr, 0, record.kind, 0, 0, 0};
+  if (record.kind == record_kind::region) {
+    if (record.label != nullptr) made.name = record.label;
+    made.file = record.file;
+    made.line = record.line;
   }
   const auto same = std::find_if(to.begin(), to.end(), [&made](const named_time& each) {
     return each.name == made.name && each.kind == made.kind && each.file == made.file &&
@@ -271,7 +253,7 @@ LOCKSTEP_INLINE void add_track_line(std::string& text, std::vector<named_time>& 
   std::uint64_t parts = 0, inside = 0, waiting = 0, waiting_inside = 0, part_end = 0, wait_end = 0;
   for (std::size_t i = at.first; i < at.last; ++i) {
     const trace_view::event& each = all.events[i];
-    const record_kind kind = all.record_of(each).kind();
+    const record_kind kind = all.record_of(each).kind;
     const std::uint64_t took = all.nanoseconds(each.end - each.begin);
     if (kind == record_kind::part && each.begin >= part_end) {
       ++parts;
@@ -319,7 +301,7 @@ LOCKSTEP_INLINE void start_trace_of_program(const char* path, const char* whose,
   std::string real;
   for (const char* at = path; *at != 0; ++at) {
     if (at[0] == '%' && at[1] == 'p') {
-      append(real, "%llu", static_cast<unsigned long long>(process_number()));
+      append(real, "%llu", static_cast<unsigned long long>(native_system::process_number()));
       ++at;
     } else {
       real.push_back(*at);

@@ -77,17 +77,6 @@ class trace_view {
   trace_view& operator=(const trace_view&) = delete;
 
   const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
-  /// The record of that kind that follows the event's own record and belongs to it; or null.
-  const trace_record* behind(const event& of, record_kind kind) const noexcept {
-    for (std::size_t at = std::size_t{of.record} + 1;
-         at < records.size() && is_behind(records[at].kind()); ++at) {
-      if (records[at].kind() == kind) return &records[at];
-    }
-    return nullptr;
-  }
-  const trace_record* rest_of(const event& of) const noexcept {
-    return behind(of, record_kind::rest);
-  }
   std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
   }
@@ -110,8 +99,7 @@ class trace_view {
   enum class end_kind : std::uint8_t {
     meeting,  ///< whom: team; what: region and phase. A member arrived, until it was let go
     call,     ///< whom: team; what: region. Its caller, or a thread that runs a part of it
-    part,     ///< whom: team; what: region and rank. A part ended
-    share,    ///< whom: team; what: region and rank. A part began
+    part,     ///< whom: team; what: region and rank. A part began, until it ended
     seat,     ///< whom: team; what: rank. A thread was this member
     node      ///< whom: track. A node ended
   };
@@ -139,10 +127,6 @@ class trace_view {
   };
   static constexpr std::uint32_t no_track = ~std::uint32_t{0};
 
-  static bool is_behind(record_kind kind) noexcept {
-    return kind == record_kind::rest || kind == record_kind::label || kind == record_kind::site ||
-           kind == record_kind::let_go;
-  }
   void read(const thread_log& from, const record_ring& ring) {
     const std::size_t before = records.size(), room = ring.held(), first_track = tracks.size();
     records.resize(before + room);
@@ -156,11 +140,7 @@ class trace_view {
     bool has_track = false;
     for (std::size_t i = before; i < records.size(); ++i) {
       const trace_record& at = records[i];
-      if (is_behind(at.kind())) {
-        if (!has_track) records[i].words[1] = 0;  // it belongs to a record that is lost
-        continue;
-      }
-      const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
+      const bool begins = at.kind == record_kind::begin, is_named = at.detail != 0;
       if (!has_track || (begins && !is_named)) {
         has_track = true;
         if (events.size() > first) sort_events(first);
@@ -173,12 +153,12 @@ class trace_view {
       }
       if (begins) {
         track& of = tracks.back();
-        std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text());
-        if (!is_named) of.shown_number = at.number();
+        std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text);
+        if (!is_named) of.shown_number = at.number;
         name_if_nameless(of);
       }
-      if (oldest == 0) oldest = at.end();
-      events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
+      if (oldest == 0) oldest = at.end;
+      events.push_back({at.begin, at.end, static_cast<std::uint32_t>(i),
                         static_cast<std::uint32_t>(tracks.size() - 1)});
       tracks.back().last = events.size();
     }
@@ -203,8 +183,8 @@ class trace_view {
                 return a.end != b.end ? a.end > b.end : a.record > b.record;
               });
   }
-  static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
-    return std::uint64_t{region} << 32 | rank;
+  static std::uint64_t region_and(std::uint32_t region, std::uint32_t other) noexcept {
+    return std::uint64_t{region} << 32 | other;
   }
   void add_end(end_kind kind, const event& of, std::uint64_t whom, std::uint64_t what,
                std::uint64_t at, std::uint64_t until = 0, bool is_caller = false) {
@@ -213,26 +193,22 @@ class trace_view {
   void find_ends() {
     for (const event& each : events) {
       const trace_record& at = record_of(each);
-      const record_kind kind = at.kind();
-      if (kind == record_kind::node) add_end(end_kind::node, each, each.track, 0, each.end);
-      const trace_record* const rest = rest_of(each);
-      if (rest == nullptr) continue;
-      const bool is_part = kind == record_kind::part, is_caller = kind == record_kind::region;
-      if (kind == record_kind::construct) {
-        const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
-        add_end(end_kind::meeting, each, at.number(), rest->words[3], arrived, each.end);
+      const bool is_part = at.kind == record_kind::part, is_caller = at.kind == record_kind::region;
+      if (at.kind == record_kind::node) add_end(end_kind::node, each, each.track, 0, each.end);
+      if (at.kind == record_kind::construct) {
+        const std::uint64_t where = region_and(at.region, at.phase);
+        add_end(end_kind::meeting, each, at.number, where, each.begin + at.more, each.end);
       } else if (is_caller || is_part) {
-        add_end(end_kind::call, each, at.number(), rest->high(), each.begin, 0, is_caller);
-        if (is_caller && rest->size() > members) members = rest->size();
+        add_end(end_kind::call, each, at.number, at.region, each.begin, 0, is_caller);
+        if (is_caller && at.size > members) members = at.size;
       }
       if (is_part) {
-        const std::uint64_t who = region_and_rank(rest->high(), rest->rank());
-        add_end(end_kind::part, each, at.number(), who, each.end);
-        add_end(end_kind::share, each, at.number(), who, each.begin);
+        const std::uint64_t who = region_and(at.region, at.rank);
+        add_end(end_kind::part, each, at.number, who, each.begin, each.end);
       }
-      const bool is_members_own = is_part && at.detail() == 0;  // not of a loop
-      if (is_members_own || kind == record_kind::construct) {
-        add_end(end_kind::seat, each, at.number(), rest->rank(), each.begin);
+      const bool is_members_own = is_part && at.detail == 0;  // not of a loop
+      if (is_members_own || at.kind == record_kind::construct) {
+        add_end(end_kind::seat, each, at.number, at.rank, each.begin);
       }
     }
     std::sort(ends_.begin(), ends_.end());
@@ -287,10 +263,10 @@ class trace_view {
         for (; !open.empty() && open.back().end <= each.begin; open.pop_back()) {
           around = open.back().before;
         }
-        const record_kind kind = record_of(each).kind();
+        const record_kind kind = record_of(each).kind;
         if (kind == record_kind::wait) join_wait(each, around);
         const bool is_region = kind == record_kind::region || kind == record_kind::part;
-        if ((!is_region && kind != record_kind::construct) || rest_of(each) == nullptr) continue;
+        if (!is_region && kind != record_kind::construct) continue;
         open.push_back({each.end, around});
         (is_region ? around.region : around.construct) = i;
       }
@@ -300,42 +276,40 @@ class trace_view {
   /// awaited member has ended. No arrow if the meeting or the region has one.
   void join_wait(const event& of, const open_slices& around) {
     const trace_record& at = record_of(of);
-    if (rest_of(of) == nullptr) return;
-    const trace_record* const by = behind(of, record_kind::let_go);
-    const bool is_woken =
-        by != nullptr && by->detail() != 0 && at.wait_stage_of() == wait_stage::sleep;
-    const bool is_end_of_part = at.wait_kind_of() == wait_kind::end_of_part;
+    const wait_kind kind = static_cast<wait_kind>(at.detail);
+    const bool is_woken = at.is_woken && at.stage == static_cast<std::uint8_t>(wait_stage::sleep);
     if (!is_woken) {
-      const bool meets = around.construct != open_slices::none &&
-                         of.begin >= events[around.construct].begin +
-                                         (rest_of(events[around.construct])->rest_number() >> 24);
-      if (meets || at.wait_kind_of() == wait_kind::next_region) return;
-      if (is_end_of_part || by == nullptr) return join_awaited(of, around);
+      const event* const in =
+          around.construct != open_slices::none ? &events[around.construct] : nullptr;
+      const bool meets = in != nullptr && of.begin >= in->begin + record_of(*in).more;
+      if (meets || kind == wait_kind::next_region) return;
+      if (kind == wait_kind::end_of_part || at.released_by == trace_record::nobody) {
+        return join_awaited(of, around);
+      }
     }
-    const std::uint32_t from = track_of(static_cast<std::uint32_t>(by->number()), by->begin());
-    if (from != no_track) add_arrow(is_woken ? "wake" : "notify", from, of, by->begin(), false);
+    const std::uint32_t from = track_of(at.released_by, at.more);
+    if (from != no_track) add_arrow(is_woken ? "wake" : "notify", from, of, at.more, false);
   }
   void join_awaited(const event& wait, const open_slices& around) {
-    const wait_kind kind = record_of(wait).wait_kind_of();
-    const std::uint32_t awaited = rest_of(wait)->size();
-    if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
+    const wait_kind kind = static_cast<wait_kind>(record_of(wait).detail);
+    const std::uint32_t awaited = record_of(wait).size;
+    if (awaited == wait_subject::nobody) return;
     if (kind == wait_kind::step_of_member) {
       const end_point* const member =
-          last_of(end_kind::seat, record_of(wait).number(), awaited, wait.end);
+          last_of(end_kind::seat, record_of(wait).number, awaited, wait.end);
       // No record says when the member published.
       if (member != nullptr) add_arrow("step", member->track, wait, wait.end, true);
       return;
     }
     if (around.region == open_slices::none) return;
-    const event& region = events[around.region];
-    const std::uint64_t team = record_of(region).number(),
-                        who = region_and_rank(rest_of(region)->high(), awaited);
+    const trace_record& region = record_of(events[around.region]);
+    const std::uint64_t team = region.number, who = region_and(region.region, awaited);
+    const end_point* const part = last_of(end_kind::part, team, who, wait.end);
+    if (part == nullptr) return;
     if (kind == wait_kind::end_of_part) {
-      const end_point* const part = last_of(end_kind::part, team, who, wait.end);
-      if (part != nullptr) add_arrow("end of part", part->track, wait, part->at, true);
+      add_arrow("end of part", part->track, wait, (std::min)(part->until, wait.end), true);
     } else if (kind == wait_kind::step_of_plan) {
-      const end_point* const member = last_of(end_kind::share, team, who, wait.end);
-      const end_point* const node = member != nullptr ? node_of(*member, wait) : nullptr;
+      const end_point* const node = node_of(*part, wait);
       if (node != nullptr) add_arrow("node", node->track, wait, node->at, true);
     }
   }

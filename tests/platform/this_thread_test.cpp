@@ -52,9 +52,9 @@ TEST(this_thread, labels_tell_living_threads_apart_and_carry_their_names) {
     EXPECT_EQ(is_named, lockstep::detail::native_system::names_threads);
     const lockstep::detail::thread_label other = lockstep::detail::label_of_this_thread();
     EXPECT_NE(other.number, mine.number);
-    EXPECT_EQ(std::string(other.text), "thread " +
-                                           std::to_string(lockstep::detail::shown_thread_number()) +
-                                           (is_named ? " 'fifteen letters'" : " ''"));
+    EXPECT_EQ(std::string(other.text),
+              "thread " + std::to_string(lockstep::detail::native_system::thread_number()) +
+                  (is_named ? " 'fifteen letters'" : " ''"));
   }).join();
 }
 

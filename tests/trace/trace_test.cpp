@@ -497,58 +497,19 @@ TEST(trace, a_thread_may_be_given_no_name) {
   }).join();
 }
 
-TEST(trace, RING_2_records_of_two_words_survive_or_are_lost_together) {
-  team workers(2);
-  for (const std::size_t room : {16u, 32u, 64u}) {
-    const seen_trace seen = trace_of(
-        [&] {
-          for (int i = 0; i < 100; ++i) {
-            if (i % 3 == 0) lockstep::trace_mark("odd");
-            workers.run([](member& me) { me.sync_threads(); });
-          }
-        },
-        trace_options(room));
-    for (const seen_event& each : seen.of("part"))
-      EXPECT_TRUE(each.all.at("args").contains("rank"));
-    for (const seen_event& each : seen.of("construct"))
-      EXPECT_TRUE(each.all.at("args").contains("phase"));
-    EXPECT_GT(seen.file().at("otherData").at("dropped").get<int>(), 0);
-  }
-}
-
 TEST(trace, VIEW_2_of_slices_that_begin_together_the_longer_one_is_around_the_other) {
   using namespace lockstep::detail;
   const seen_trace seen = trace_of([] {
     thread_log& log = *log_of_this_thread();
     const std::uint64_t begin = tick_clock::now();
     // As they are written: what ends first.
-    recorder::put(log, record_kind::user, 0, begin, begin + 1000, "innermost", 0);
-    recorder::put(log, record_kind::user, 0, begin, begin + 2000000, "inner", 0);
-    recorder::put(log, record_kind::user, 0, begin, begin + 4000000, "outer", 0);
+    recorder::put(log, record_kind::user, begin, begin + 1000, "innermost", 0);
+    recorder::put(log, record_kind::user, begin, begin + 2000000, "inner", 0);
+    recorder::put(log, record_kind::user, begin, begin + 4000000, "outer", 0);
   });
   ASSERT_EQ(seen.of("user").size(), 3u);
   EXPECT_EQ(seen.of("user")[0].name, "outer");
   EXPECT_EQ(seen.of("user")[2].name, "innermost");
-}
-
-TEST(trace, RING_2_half_a_record_that_is_left_is_no_part_of_another_thread_s) {
-  using namespace lockstep::detail;
-  const seen_trace seen = trace_of(
-      [] {
-        std::atomic<int> done{0};
-        run_threads(2, [&](std::size_t) {
-          for (int i = 0; i < 20; ++i) note_mark(mark_kind::decision, "pair", "its reason", 0);
-          // One record: so the copy of the ring begins in the middle of a pair.
-          note_mark(mark_kind::decision, "single", nullptr, 0);
-          done.fetch_add(1);
-          while (done.load() < 2) std::this_thread::yield();  // so that each has a ring
-        });
-      },
-      trace_options(16));
-  EXPECT_EQ(seen.named("single").size(), 2u);
-  for (const seen_event& each : seen.named("single")) {
-    EXPECT_FALSE(each.all.at("args").contains("why")) << each.all;
-  }
 }
 
 TEST(trace, VIEW_1_threads_that_follow_each_other_have_tracks_of_their_own_with_their_names) {
