@@ -8,10 +8,12 @@
 // Errors debug builds end the program where an iteration looks for a value that a later one has overwritten, or that an
 //        earlier one has not left there yet. The message names both iterations, and the nodes that the channel joins.
 // Cost   a remainder, which is a mask where the depth is a power of two.
+//
 // Memory order
 //   #  access             order    pairs  why it suffices
 //   1  iteration.load     relaxed  -      debug builds only: the graph orders the values themselves
 //   2  iteration.store    relaxed  -      as 1
+//
 // Example
 //   lockstep::buffer<double, 3> on_the_way;
 //   std::vector<double> halves;

@@ -3,12 +3,9 @@
 //
 // A function in which a thread may wait for others has a last parameter `call_site where = {}`. Leave it out: the default
 // is the file and the line of the call. The watchdog, the ledger and the timeline say it with each wait and each
-// construct, for instance "for lockstep::latch at 0x7f10 (solver.cpp:41)".
-//
-// A function of yours that waits for its callers takes the parameter too and passes it on, as in the example. Then the
-// messages name the callers of your function.
-//
-// Locks have no such parameter: the place would be a line of std::lock_guard.
+// construct, for instance "for lockstep::latch at 0x7f10 (solver.cpp:41)". A function of yours that takes the parameter and
+// passes it on, as in the example, is named by its callers' lines. Locks have no such parameter: the place would be a line
+// of std::lock_guard.
 //
 // Order   none.
 // Errors  none.
@@ -33,17 +30,15 @@ struct source_place {
 
   constexpr operator call_site() const noexcept;
 };
+/// Keeps texts from becoming call sites.
+struct no_text {};
 
 }  // namespace detail
 
 /// The place of a call. One that is made without arguments, as by `{}` in a default argument, is the place of the call
 /// that the argument is for.
 struct call_site : detail::source_place {
- private:
-  struct nothing {};  // keeps texts from becoming call sites
-
- public:
-  constexpr call_site(nothing = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
+  constexpr call_site(detail::no_text = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
                       unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept
       : source_place{in_file, at_line} {}
   /// A place that messages are to name in its stead. Line 0: the name alone, for instance of a function.

@@ -10,8 +10,8 @@
 // For one notifier and many waiters, or the reverse, see fan_out and fan_in. To count with many waiters use
 // counting_semaphore; for a gate that opens once, latch; for a value, eventual.
 //
-// The state is one word with the mark "a thread sleeps" in it. notify() touches nothing after its change of the word but
-// the address, in a futex wake: when all waits have returned, the last waiter may destroy the object.
+// When all waits have returned, the last waiter may destroy the object, also while notify() has not returned yet. What the
+// bits of each word mean: src/sync/event.cpp.
 //
 // Order  what happens before a notify() happens before the return of every wait that it lets through.
 // Errors none of these functions fails. A second waiter, or a second notifier at a time, of an event: undefined.
@@ -36,24 +36,11 @@ inline namespace LOCKSTEP_ABI {
 /// One thread notifies, one other waits. Notifications are counted: none is lost, none merges with another,
 /// and a wait may come before or after its notification. After terminate() every wait returns at once.
 ///
-/// Invariants, n = count in word_, t = taken_
-///   EVENT-1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead. Wrap-around is harmless.
-///   EVENT-2  The waiter sleeps only on a word that has the sleeping bit and whose count is t. Every change
-///            of the word finds the bit in the old value and wakes.
-///   EVENT-3  The waiter may destroy the event as soon as its wait has returned.
-///
-///   word_: bits  name        meaning                        set by               cleared by
-///          0     sleeping    the waiter may be asleep       the waiter           the waiter, when it goes on
-///          1     terminated  every wait returns at once     terminate            -
-///          2..   count       notifications, modulo 2^30     notify               -
-///   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: EVENT-2.
-///
 /// Memory order (# marks the line; each weakening must fail a test)
 ///   #  access           order    pairs  why it suffices
 ///   1  word.fetch_add   release  2, 4   the waiter sees what came before notify()
 ///   2  word.load        acquire  1, 3   the other half
 ///   3  word.fetch_or    release  2, 4   as 1, for terminate()
-/// In event.cpp the waiter waits with acquire order, as 2, and clears its own bit.
 ///
 /// Cost   notify: one RMW. wait: one load if notified before, else a refetch of the line. A hop between two
 ///        threads takes 49 ns where a line transfer takes 50 (docs/performance.md). No system call unless the
@@ -139,26 +126,9 @@ class event : detail::misuse::watched<event> {
   detail::wait_history history_;
 };
 
-/// A notification is pending or it is not. notify() makes one pending, one wait takes it and returns. A
-/// notify() that finds one pending adds nothing, but what happens before it, too, happens before the return
-/// of the wait that takes the notification. Any number of notifiers and waiters, in no order.
-///
-/// Invariants, s = announced sleepers in word_
-///   AUTO-1  A pending notification is taken by exactly one wait: by the compare-exchange that clears its bit.
-///   AUTO-2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
-///           change in which it takes, or when it gives up.
-///   AUTO-3  No thread falls asleep while a notification is pending: sleepers expect a word without the bit.
-///   AUTO-4  The notifier that makes a notification pending with s > 0 wakes one sleeper. That is enough:
-///           every sleeper fell asleep before (AUTO-3). The one that is woken looks again, even if its time
-///           is up, and takes the notification unless another waiter has taken it. Then the next
-///           notification wakes again.
-///   AUTO-5  The last waiter may destroy the event as soon as its wait has returned.
-///
-///   word_: bits  name      meaning                          set by              cleared by
-///          0     notified  a notification is pending        notify              the wait that takes it
-///          1..   sleepers  how many waiters may be asleep   a waiter, +1 once   the same waiter, -1, in taking
-///                                                           before it sleeps    or in giving up
-///   Legal to be too large: sleepers (costs a wake that finds no sleeper). Illegal to be too small: AUTO-2.
+/// A notification is pending or it is not. notify() makes one pending; one wait takes it and returns. A notify() that finds
+/// one pending adds nothing. What happens before it still happens before the return of the wait that takes the
+/// notification. Any number of threads may notify and wait. Waiters return in no particular order.
 ///
 /// Memory order (# marks the line; each weakening must fail a test)
 ///   #  access            order    pairs  why it suffices
@@ -166,7 +136,6 @@ class event : detail::misuse::watched<event> {
 ///                                        read-modify-writes, so it sees merged notifiers, too
 ///   2  word.load         relaxed  -      a hint: 3 decides
 ///   3  word.compare_exch acquire  1      the other half of 1; the taker publishes nothing: no release
-/// In event.cpp sleepers count themselves.
 ///
 /// Cost   notify: one RMW, and a wake of one thread if any sleeps. wait: one RMW if notified before, two if
 ///        it has slept. 8 bytes: 4 of state, 4 of policy.
@@ -230,28 +199,10 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   wait_policy policy_;
 };
 
-/// A gate. While it is open every wait returns at once. Every wait that began before a notify() returns,
-/// even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
-/// also happens before the return of the reset() that closes the gate again. So where one thread resets,
-/// the sequence reset(), look at the data, wait() misses nothing.
-///
-/// There is no pulse(), as Windows's PulseEvent: a waiter that is about to wait would miss it for ever. notify() and then
-/// reset() release every thread that has begun to wait.
-///
-/// Invariants, r = number of resets that closed the gate, in word_
-///   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Both
-///             come from a notify() after its first look.
-///   MANUAL-2  The sleeping bit is set only on a closed gate. notify() wakes only if it opened the gate.
-///   MANUAL-3  When all waits have returned the event may be destroyed.
-///   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass takes
-///   them for none, and waits for the next.
-///
-///   word_: bits  name      meaning                              set by         cleared by
-///          0     sleeping  waiters may be asleep                a waiter       reset
-///          1     open      every wait returns                   notify         reset
-///          2..   resets    how often it was closed, mod 2^30    reset, +1      -
-///   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3 of
-///   word_waiter.hpp.
+/// A gate. While it is open every wait returns at once. Every wait that began before a notify() returns, even if a reset()
+/// follows at once: so notify() and then reset() release all threads that wait. Any number of threads may notify and wait.
+/// What happens before a notify() also happens before the return of the reset() that closes the gate again. So a thread
+/// that resets, looks at the data and then waits misses nothing.
 ///
 /// Memory order (# marks the line; each weakening must fail a test)
 ///   #  access            order    pairs  why it suffices

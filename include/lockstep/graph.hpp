@@ -8,21 +8,19 @@
 //            path of edges between them may run at the same time. A node never runs beside itself.
 //   GRAPH-2  An iteration runs every node once, except in loops, and except nodes that are skipped or stopped.
 //   GRAPH-3  Iterations do not overlap, unless that is asked for: every node of one happens before every node of the next.
-//   GRAPH-4  channel(from, to, buffer) lets `from` run ahead of `to`, by as many iterations as the buffer has places. Nodes
-//            that other edges join keep GRAPH-3 among each other, and so do nodes that no path of channels and edges
-//            joins.
-//            After overlap() only feedback and channels order nodes of different iterations; a graph is refused if an edge
-//            lets its beginning run ahead of its end without a bound.
-//            feedback(from, to, delay) only adds order: iteration i of `to` comes after iteration i - delay of `from`. The
-//            first `delay` iterations of a run do not wait for it. It never takes order away.
+//   GRAPH-4  channel(from, to, buffer) lets `from` run ahead of `to`, by as many iterations as the buffer has places.
+//            GRAPH-3 still holds among nodes that other edges join, and among nodes that no path of channels and edges
+//            joins. After overlap() only feedback and channels order nodes of different iterations. Then a graph is refused
+//            if an edge lets its beginning run ahead of its end without a bound. feedback(from, to, delay) adds order:
+//            iteration i of `to` comes after iteration i - delay of `from`. The first `delay` iterations of a run do not
+//            wait for it.
 //   GRAPH-5  repeat_while(test, first) makes a loop of all nodes on ways from `first` to `test`. They run again while
-//            `test` returns true, and nothing of the loop runs beside what `test` decides. A node outside that depends on
-//            one inside runs once, after the loop's last turn; a node outside that one inside depends on runs before
-//            its first.
+//            `test` returns true. The next turn begins when `test` has returned. A node outside runs once: before the first
+//            turn if a node of the loop depends on it, after the last one if it depends on a node of the loop.
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
 //            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
 //
-// One thread at a time builds a graph. It must outlive its plans. A plan does not see what is added after it was made.
+// One thread at a time builds a graph. The graph must outlive its plans. A plan does not see what is added later.
 //
 // Order  GRAPH-1, GRAPH-3, GRAPH-4. Names need not differ: messages and pictures number those that do not.
 // Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
@@ -67,7 +65,7 @@ struct graph_access;
 enum class edge_kind : std::uint8_t;
 }  // namespace detail
 
-/// A handle on a node. Copies refer to the same node. Valid while the graph lives, also after it was moved.
+/// A handle on a node. Copies refer to the same node. It stays valid if the graph is moved, and ends with the graph.
 class graph_node {
  public:
   /// Refers to no node.
@@ -79,8 +77,8 @@ class graph_node {
   /// pinned.
   graph_node pin(std::size_t rank) const;
   /// The plan gives it to the same member as `other`, whose data it uses. If that member is late, others take it over,
-  /// unless it is pinned. All nodes that are kept near each other are on one member; a pinned one says on which. Counts
-  /// between nodes of one loop, or outside of loops; not for team-wide nodes.
+  /// unless it is pinned. All nodes that are kept near each other are on one member; a pinned one says on which. No effect
+  /// between nodes of different loops, and on team-wide nodes.
   graph_node keep_near(const graph_node& other) const;
 
   const std::string& name() const;
@@ -123,7 +121,7 @@ class graph {
 
   graph();
   ~graph();
-  /// `other` is no graph then, until it is assigned another: its size() is 0, other calls fail with std::logic_error.
+  /// Until `other` is assigned another graph, its size() is 0, and other calls of it fail with std::logic_error.
   graph(graph&& other) noexcept;
   graph& operator=(graph&& other) noexcept;
 
@@ -149,10 +147,9 @@ class graph {
   graph_node node(std::nullptr_t, Arguments&&...) = delete;
 
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
-  /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
-  /// is done when all have returned. If f returns bool, what rank 0 returns counts. A plan for fewer members is
-  /// refused; in a region
-  /// of one member the node runs on that one.
+  /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and is
+  /// done when all have returned. If f returns bool, what rank 0 returns counts. A plan for fewer members is refused. In a
+  /// region of one member the node runs on that one.
   template <class Function>
   graph_node node(std::string name, std::size_t width, Function&& f) {
     using form = detail::node_form<typename std::decay<Function>::type>;
@@ -166,8 +163,8 @@ class graph {
 
   // --- edges ---
 
-  /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails if it joins a node with
-  /// itself, or is given a node of another graph; then nothing has changed.
+  /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails, and changes nothing, if it
+  /// joins a node with itself, or is given a node of another graph.
   graph& edge(const graph_block& from, const graph_block& to);
   /// The same, and `to` is skipped where `test` returns false, or true. See GRAPH-6. `test` returns bool.
   graph& edge_if(const graph_node& test, const graph_block& to);
@@ -179,9 +176,9 @@ class graph {
 
   // --- iterations that overlap ---
 
-  /// An edge, and a way back: iteration i of `to` finds in values[i] what iteration i of `from` has left there, while `from`
-  /// is up to values.depth() iterations ahead. GRAPH-4. From each end of the one to each beginning of the other; those of
-  /// `to` are all that may use the value. Between nodes of one loop it is an edge: turns do not overlap.
+  /// An edge that lets `from` run up to values.depth() iterations ahead (GRAPH-4): iteration i of `to` finds in values[i]
+  /// what iteration i of `from` has left there. From each end of the one to each beginning of the other. Only these
+  /// beginnings may use the value. Between nodes of one loop it is an edge: turns do not overlap.
   template <class Type, std::size_t Depth>
   graph& channel(const graph_block& from, const graph_block& to, buffer<Type, Depth>& values) {
     values.joins_ = join_by_channel(from, to, Depth);
@@ -195,8 +192,7 @@ class graph {
   /// Iterations overlap as far as feedback and channels allow, GRAPH-4.
   graph& overlap();
   /// An edge with a delay, GRAPH-4. With delay 0 it is an edge. Between nodes of one loop, and where iterations do not
-  /// overlap, it
-  /// adds nothing. A node in a loop that another outside waits for, or that waits for one outside, does so as its loop does.
+  /// overlap, it adds nothing. From or to a node in a loop it counts for the whole loop.
   graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
 
   // --- blocks ---
@@ -215,8 +211,8 @@ class graph {
   }
   graph_block parallel(const std::vector<graph_block>& parts);
 
-  /// Repeats the block while its last node returns true. Fails if it has no single last node. A block with several
-  /// beginnings gets an empty node before them, called "loop of" and the name of the last.
+  /// Repeats the block while its last node returns true. Fails unless it has one last node. A block with several beginnings
+  /// gets an empty node before them, called "loop of" and the name of the last.
   graph_block loop(const graph_block& body);
 
   // --- looks ---

@@ -4,17 +4,8 @@
 // No wait returns before the count is zero. From then on every wait returns at once, for ever.
 // The interface is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
 //
-// Invariants, n = count in word_
-//   LATCH-1  n only falls, and opens the latch when it reaches 0.
-//   LATCH-2  A waiter sleeps on a word with the sleeping bit and n > 0 (WORD-1 of word_waiter.hpp). The change
-//            that makes n zero finds the bit in the old value and wakes all. Other changes wake nobody,
-//            because they end no wait.
-//   LATCH-3  As of events: when all waits have returned, the last of these threads may destroy the latch.
-//
-//   word_: bits  name      meaning                    set by              cleared by
-//          0     sleeping  waiters may be asleep      a waiter            -
-//          1..   count     what is left to count      the constructor     count_down, down to 0
-// Legal to be set too long: sleeping (nobody looks at it once the count is 0).
+// When all waits have returned, the last of these threads may destroy the latch. What the bits of its word mean:
+// src/sync/latch.cpp.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices

@@ -5,9 +5,9 @@
 // nanoseconds. Quantiles differ by 6 % at most from the times that they stand for.
 //
 // `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact for the first 64
-// meetings of the members, and as long as 20 us or more lie between two meetings on average. If it is less, one meeting
-// in 128 is measured and stands for 128: the sums are estimates then. Regions are counted in the same way, apart from
-// meetings. `seen` says for how many passes the figures of all members stand.
+// meetings of the members, and as long as 20 us or more lie between two meetings on average. With less, one meeting in 128
+// is measured and counts 128 times: then the sums are estimates. The same holds for regions, apart from meetings. `seen`
+// says for how many passes the figures of all members stand.
 //
 // Order  none. While a region runs, the numbers of one construct may be of different moments.
 // Errors std::bad_alloc.

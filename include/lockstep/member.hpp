@@ -8,21 +8,21 @@
 //   one does it                 single (others wait), masked (they do not), critical (one at a time)
 //   different work              sections, split, first
 //   step by step in a chain     publish and await_step, for_ordered
-// Constructs that members share wait at their end unless called with `nowait`; masked, which they do not, never does.
+// Constructs that members share wait at their end, unless they are called with `nowait`. masked never waits.
 //
-//   MEMBER-1  All members of a region call the constructs that wait, and those with nowait, in the same order, with the
-//       same range and schedule. Debug builds end the program where members meet from different ones, with a message that
-//       names both places.
+//   MEMBER-1  All members of a region call the shared constructs in the same order, with the same range and schedule, also
+//       those with nowait. Where members meet from different ones, debug builds end the program with a message that names
+//       both places.
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
-//   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
-//       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
-//       that stopped it itself as well as the others. Its form X_unless_stopped returns false in place of that;
-//       those that return a value have none. Built without exceptions, the plain forms return false too, or
-//       the value at hand, or an empty sub_team. rank, size, masked, critical, publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
-//       thousand calls of f(i). See also LOOPS-8.
-//   LOOPS-8   In a region that was stopped before a loop or its like begins, f is not called at all. One that is stopped
-//       while it runs is noticed between chunks. A block that was begun is run to its end: ask stop_requested() in a
-//       long one, or take chunks.
+//   MEMBER-3  Once the region is stopped (by request_stop, or an exception in a member) nobody waits any more. A construct
+//       that begins or ends in a stopped region throws region_stopped, also in the member that stopped it. run() catches
+//       that. Instead of throwing, the form X_unless_stopped returns false; constructs that return a value have no such
+//       form. Without exceptions (-fno-exceptions) the plain forms return false, the value at hand, or an empty sub_team.
+//       rank, size, masked, critical, publish, stop_requested and request_stop never throw region_stopped. Reductions and
+//       scans look for a stop every thousand calls of f(i). See also LOOPS-8.
+//   LOOPS-8   If the region was stopped before a loop or its like begins, f is not called at all. A stop while it runs is
+//       noticed between chunks: a block that was begun is run to its end. In a long block ask stop_requested(), or take
+//       chunks.
 //
 // Order  MEMBER-2; what happens before publish() happens before the return of every await_step() for that step; what
 //        a thread did in critical happens before the next critical of that name.
@@ -84,9 +84,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return at_.sync("sync_threads", where);
   }
 
-  /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
-  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
-  /// when run() returns.
+  /// op over the values of all members, in the order of ranks: the same on each, and in every run. One phase. Values above
+  /// 16 bytes, or not trivially copyable, are copied to the heap until run() returns.
   template <class Type, class Operation>
   Type sync_reduce(Type value, Operation op, call_site where = {}) {
     return reduce_as("sync_reduce", where, value, op);
@@ -123,13 +122,12 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
 
   // --- the work of a loop ---
   // The bounds are of any integer types, as in a `for` loop, or pointers or iterators with random access; f is called with
-  // their common type (index_span.hpp), by reference. What it returns is ignored: for values see the reductions.
+  // their common type. What it returns is ignored: for values see the reductions. They wait for all at their end. With
+  // `nowait` as the first argument they wait only for a member that is 8 constructs behind. Where the next step reads what
+  // others wrote, call sync_threads() first.
 
-  // They wait for all at their end; with `nowait` first they do not (with tickets: only for a member that is 8 constructs
-  // behind): where the next step reads what others wrote, sync_threads() first.
-
-  /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if
-  /// that is empty: never for those of another member.
+  /// Calls f(first, last) for this member's parts of the range, never for those of another member. With the default
+  /// schedule that is one block, or none if the block is empty.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(
       First first, Last last, Function&& f, schedule how = static_schedule(),
@@ -158,10 +156,9 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return detail::loops::hand_out(at_, span.length, how, detail::body_of(blocks));
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member. With static schedules that is
-  /// the member of for_range, but the share of one that has not come yet may be run by another that waits
-  /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
-  /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
+  /// Calls f(i) once for every i of [first, last), on some member. With static schedules that is the member of for_range;
+  /// but a member that waits may run the share of one that has not come yet. So iterations that need what their member did
+  /// by itself since the last wait belong in for_range, or after a loop with nowait: the loop after one keeps to its shares.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(
       First first, Last last, Function&& f, schedule how = static_schedule(),
@@ -215,8 +212,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return detail::loops::hand_out(at_, detail::iterations_of(ranges), how, detail::body_of(each));
   }
 
-  /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
-  /// Its members are those of the region, else the blocks are equal. There is no such loop with nowait.
+  /// Blocks by what was measured in the loops before with the same schedule (weighted_schedule.hpp). If that was made for
+  /// another number of members, the blocks are equal. There is no such loop with nowait.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(First first, Last last,
                                                                            Function&& f,
@@ -252,9 +249,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return detail::loops::hand_out_by_weight(at_, span.length, how, detail::body_of(blocks));
   }
 
-  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
-  /// iterations before. An iteration need not call it. Choose a schedule with small chunks: with
-  /// blocks the last member waits for all others.
+  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all iterations
+  /// before. An iteration need not call it. Choose small chunks: with blocks each member waits for all before it.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_ordered(
       First first, Last last, Function&& f, schedule how = static_schedule(1),
@@ -295,8 +291,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return detail::loops::hand_out_singly(at_, sizeof...(Functions), detail::body_of(each));
   }
 
-  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
-  /// region that was stopped before.
+  /// Member 0 calls f(), the others wait until it has returned. Costs a barrier. In a stopped region f is not called.
   template <class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = {}) {
     return or_leave(single_unless_stopped(f, where));
@@ -327,9 +322,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     if (rank() == 0) detail::loops::call_plain(f);
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
-  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself, and with no construct that waits
-  /// inside. Waits for no member of its region, so a stop does not end it: f is called, to put in order what others look
-  /// at afterwards.
+  /// me.critical<struct log_file>([&] { ... }). Fair. Requires: f enters no critical part of the same name, and calls no
+  /// construct that waits. f is called in a stopped region, too, so that it can put in order what others look at afterwards.
   template <class Name = void, class Function>
   void critical(Function&& f) {
     check_plain<Function>();
@@ -351,13 +345,12 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   // --- reductions over a range ---
 
   /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
-  /// team size, schedule and run: op is applied along a tree that depends on the length alone
-  /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
-  /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
-  /// Sees what loops, sections and single(nowait) wrote that all members ran before, also without a wait: after
-  /// those it waits for all first, one more phase. No extra wait if all earlier loops used static blocks of the same
-  /// length: then f(i) sees what iteration i of those wrote, as with OpenMP's static loops. Where f reads more of it,
-  /// call sync_threads() before.
+  /// team size, schedule and run: op is applied along a tree that depends on the length alone. So it must be associative.
+  /// Waits for all: one phase with the default schedule, else two. With the default schedule members that wait run the
+  /// shares of those that have not come, as in for_each.
+  /// f sees what earlier loops, sections and single(nowait) wrote: after constructs without a wait it waits for all first, one
+  /// phase more. It does not if all of them were loops with static blocks of the same length: then f(i) sees what iteration
+  /// i of those wrote, as with OpenMP's static loops. If f reads more than that, call sync_threads() before.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
@@ -380,8 +373,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
         span.length, std::move(init), op, how);
   }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::scan_each. Waits for all, and begins as
-  /// reduce_range does.
+  /// See team::scan_each. Waits for all, and begins as reduce_range does.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
                                                  Operation op, Store&& store,

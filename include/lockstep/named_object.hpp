@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // lockstep/named_object.hpp -- names for objects, in reports of the watchdog and in traces (layer: trace)
 //
-// A thread that waits for the object of the example waits for lockstep::mutex 'queue lock'. The name is beside the object, in a table of
-// the process: no object grows.
+// Messages call the object of the example lockstep::mutex 'queue lock'. The name is in a table of the process, so no object
+// grows.
 //
-//   NAMED-1  A name is of an address. It stays until another is given or it is taken away, also if the object ends before:
-//           then whatever comes to lie there has it. So take the name away first; a named_object does at its end. An
-//           object and its first member have one address, and one name: the last that was given.
-//   NAMED-2  Any thread may give a name, change it and take it away at any time, also while an observer is on.
-//           Threads that wait, and the watchdog, read it without a lock. A wait has the name that its object has when the
-//           wait ends (in a trace), or when the report is made.
+//   NAMED-1  A name belongs to an address. It stays until another is given or it is taken away, also if the object ends:
+//           then it is the name of whatever comes to lie there. So take it away before, as a named_object does at its end.
+//           An object and its first member have one address, and so one name.
+//   NAMED-2  Any thread may give a name, change it and take it away at any time. A trace has the name at the end of the
+//           wait, a report of the watchdog that at the time of the report.
 //   NAMED-3  A child of fork() has the names of its parent.
 //
 // Order  none (NAMED-2).

@@ -5,13 +5,12 @@
 // member of that rank left in the region before, and iterating and combining have one order. For values that live
 // as long as one region, a local variable of the region's function is simpler, and faster.
 //
-//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member
-//          of a sub-team, at any depth.
-//   OWN-2  A member of a region that runs alone inside another one (TEAM-2 of team.hpp) has no value: its thread is a
-//          member of the outer region already. There local() fails with std::logic_error; use the member of the outer
-//          region.
-//   OWN-3  In a region a member uses its own value. Other threads use it when the region orders that: outside regions
-//          the thread that runs them may use all, by rank or by iterating.
+//   OWN-1  local(me) is the value of the rank that the thread has in the team's region, also if `me` is its member of a
+//          sub-team.
+//   OWN-2  In a region that runs inline inside another one (TEAM-2 of team.hpp) local() fails with std::logic_error: use
+//          the member of the outer region.
+//   OWN-3  In a region each member uses its own value. Outside of regions the thread that runs them may use all, by rank
+//          or by iterating.
 //
 // Cost   local(): an index. Memory: a line or two for each value.
 // Order  none of its own: OWN-3.

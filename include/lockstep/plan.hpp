@@ -7,19 +7,16 @@
 // has no queue.
 //
 // If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
-// its first five iterations (or fewer, of a graph with loops), and makes itself anew, once, at the beginning of the run
-// after them. That run allocates. A plan with a hint never does so; nor does one after measure(), run_by() or refine().
-// report() says what was done.
+// its first five iterations (or fewer, of a graph with loops). The next run then makes the plan anew, once, and
+// allocates. A plan does not learn after measure(), run_by() or refine(). report() says what was done.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
-//   PLAN-2  A member that is late does not hold up what others can do. A member that would wait for a node runs it, if
-//           the node could begin and has not, and is neither pinned nor team-wide. So a node may run on any member's
-//           thread.
+//   PLAN-2  A member that is late does not hold up what others can do. A member that would wait for a node runs it itself
+//           if the node can begin, unless it is pinned or team-wide. So a node may run on any member's thread.
 //   PLAN-3  The first exception of a node ends the run: waiting members are released, and when all members have come
-//           back, run() rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that
-//           have begun end. Others may still begin as long as they need not wait, but none that comes after a
-//           team-wide node, which its members may have left early. The plan can be run again. Without exceptions
-//           (-fno-exceptions) only request_stop() is left.
+//           back, run() rethrows it. After request_stop() run() returns false. Nodes that have begun are run to their end.
+//           Others may still begin if they need not wait, but none that comes after a team-wide node. The plan can be run
+//           again.
 //   PLAN-4  Inside a region of the same team (TEAM-2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
 //   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of, nor one that was started:
@@ -60,7 +57,7 @@ inline namespace LOCKSTEP_ABI {
 class external_team;
 namespace detail {
 struct plan_body;  // src/graph/plan_body.hpp
-}
+}  // namespace detail
 
 /// What run_by() says of an iteration.
 struct timed_run {
@@ -87,11 +84,10 @@ class plan {
   /// A plan without a team, for this number of members, to look at. run() fails with std::logic_error.
   plan(const graph& of, std::size_t members);
 
-  /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If it is called
-  /// where that cannot be joined, or while the plan runs, as where the program ends in a node, its memory is left.
+  /// Joins a run that was started and not joined (START-2 of region.hpp), and drops what its nodes throw. If that run
+  /// cannot be joined here, or the plan runs (as when a node ends the program), the plan's memory is not freed.
   ~plan();
-  /// `other` has no plan then: each call of it fails with std::logic_error, except members() and max_ahead(), which are
-  /// 0.
+  /// After that members() and max_ahead() of `other` are 0, and its other functions fail with std::logic_error.
   plan(plan&& other) noexcept;
   plan& operator=(plan&&) = delete;
 
@@ -100,10 +96,9 @@ class plan {
   /// PLAN-1 to PLAN-4. False if it was stopped.
   bool run(std::size_t iterations = 1);
 
-  /// Runs iterations until stop() returns true. It calls stop() on the calling thread before each iteration: when the
-  /// iteration before is done, or, where iterations overlap, at most max_ahead() iterations ahead of the slowest
-  /// member.
-  /// False if the run was stopped otherwise.
+  /// Runs iterations until stop() returns true. It calls stop() on the calling thread before each iteration: when the one
+  /// before is done or, if iterations overlap, at most max_ahead() iterations ahead of the slowest member. False if the run
+  /// was stopped otherwise.
   template <class Stop>
   bool run_until(Stop&& stop) {
     using held = typename std::remove_reference<Stop>::type;

@@ -6,10 +6,8 @@
 // The participants must be fixed, and each must know its rank; else take barrier. Members of a team have
 // member::sync_threads().
 //
-// A thread that has long shared its CPU with the one it waits for moves to another, if its affinity lets it: not that of
-// rank 0, nor with a policy other than the default, nor with LOCKSTEP_CPU_SEPARATION=0. See src/wait/cpu_separation.hpp.
-//
-// The barrier chooses how arrivals are counted by the number of participants: see ranked_phases.hpp.
+// With the default policy, a thread that has long shared its CPU with the one it waits for moves to another CPU of its
+// affinity, unless it has rank 0. LOCKSTEP_CPU_SEPARATION=0 switches that off.
 //
 // Lifetime: destroy only after every call has returned.
 //

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
 //
-//   START-1  join() is called by the thread that started the region, for the last region that it has started or
-//            entered.
-//   START-2  The destructor joins the region, and so does the assignment of another one: it runs the caller's part and
-//            waits. What the members throw is dropped, as by the destructor of std::future: only join() reports it. If
-//            the destructor runs because of an exception that was thrown since start(), it stops the region in place of
-//            the caller's part.
-//   START-3  A destructor that runs where join() would be refused ends the program with a message: the region could
-//            never end. That is: on another thread, inside another region, or before the handle of a region that was
-//            started later.
+//   START-1  The thread that started a region calls join(), for the last region that it has started or entered.
+//   START-2  The destructor, and an assignment to the handle, join the region: they run the caller's part and wait. They
+//            drop what the members throw; only join() reports it. If the destructor runs because of an exception that was
+//            thrown since start(), it stops the region in place of the caller's part.
+//   START-3  If START-1 forbids join() where the destructor runs (on another thread, inside another region, or before the
+//            handle of a region that was started later), the program ends with a message: the region could never end.
 //
 //   team.run([&](lockstep::member& me) {
 //     const lockstep::region_token here = lockstep::this_region();
@@ -20,12 +17,11 @@
 //     half.get();
 //   });
 //
-// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's
-// end, and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for
-// teams from whose regions this one was called.
+// Without inside_region, run() of the same team on such a thread waits for the region's end, while the member waits for
+// the thread: for ever. The same goes for the threads of OpenMP, TBB or a pool.
 //
-//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this
-//            was called from, besides those that it was in before.
+//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and inside all regions
+//            from which that was called, besides those that it was in before.
 //   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
 //
 // Order  what happens before start() happens before every call of the region's function, and every call before the return
@@ -73,9 +69,9 @@ class started_region {
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept;
 
-  /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
-  /// either way the handle refers to no region then. Fails with std::logic_error, and changes nothing, if it refers to
-  /// none already, or against START-1.
+  /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does. After either
+  /// the handle refers to no region. Fails with std::logic_error, and changes nothing, if it refers to none, and against
+  /// START-1.
   bool join();
 
  private:
@@ -115,10 +111,10 @@ region_token this_region() noexcept;
 /// Makes the calling thread a guest of a region, as long as this lives.
 class inside_region {
  public:
-  /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
-  /// the program with a message where the region is over.
+  /// Requires: the region goes on while this object lives, because a member waits for this thread. If the region is over,
+  /// debug builds end the program with a message.
   explicit inside_region(const region_token& of);
-  /// On the thread that made it, the last one first.
+  /// Requires: on the thread that made it, the last one first.
   ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;

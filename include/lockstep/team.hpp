@@ -1,54 +1,48 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team.hpp -- persistent threads that run one function together (layer: team)
 //
-// run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0; the other
-// members are threads that the team starts once and keeps. Between regions they wait by the team's policy: with the default
-// they sleep after about 50 us, unless they have learned when the next region is due (anticipation.hpp): then they sleep
-// until shortly before it. 4 ms after the last region they use no CPU. run() allocates nothing and takes no lock. What
-// members can do is in member.hpp. For threads of your own see external_team.hpp.
+// run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0. The team starts
+// the other threads once and keeps them. Between regions they wait by the team's policy. By default they sleep after about
+// 50 us. If they have learned when the next region is due, they wake shortly before it. 4 ms after the last region they use
+// no CPU. run() allocates nothing and takes no lock. What members can do: member.hpp. For threads of your own:
+// external_team.hpp. For threads that a member starts: inside_region of region.hpp.
 //
-//   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
-//       calls. A loop that is too short for two members is no region: it takes no turn (team_loops.cpp).
-//   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
-//       as the only member of its region: it would wait for itself otherwise. So do the loops. What runs
-//       so is stopped together with the region around it (turns.hpp).
-//       From inside a region of another team it waits for its turn if that team was made before this one;
-//       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
-//   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are
-//       awaited, then run() rethrows the exception of the lowest rank.
-//   TEAM-4  A thread that cannot be started ends the constructor (or the run() that resumes) with
-//       std::system_error, after those that were started have ended.
-//   TEAM-5  In a child process of fork() the team starts its threads anew for its first region. A region
-//       that the forking thread was in is stopped there: see docs/faq.md.
+//   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their calls. A
+//       loop that is too short for two members is no region, and takes no turn.
+//   TEAM-2  Inside of a region of the same team, however deep and on whatever thread, run() calls f inline: its region has
+//       one member. Otherwise it would wait for itself. So do the loops. A stop of the region around stops them, too.
+//       Inside of a region of an older team it waits for its turn. Inside of a region of a younger team it runs inline if
+//       this team is busy. Otherwise two teams could wait for each other.
+//   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are awaited, then
+//       run() rethrows the exception of the lowest rank.
+//   TEAM-4  If a thread cannot be started, the constructor (or the run() that resumes) ends those that were started, and
+//       throws std::system_error.
+//   TEAM-5  In a child of fork() the team starts its threads anew for its first region. A region that the forking thread
+//       was in is stopped there: see docs/faq.md.
 //   TEAM-6  Functions for outside threads only fail with std::logic_error inside a region.
-//   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends; threads that come later, or are queued, wait for that (turns.hpp). Debug builds say so.
-//   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
-//       TEAM-7, and stops the region, so that its members end their parts.
+//   TEAM-7  A static team may end, with its program, while other threads run regions of it. Those go on until the process
+//       ends. Threads that come later, or are queued, wait for that. Debug builds say so.
+//   TEAM-8  exit() inside a region ends the program, with its status. A static team then leaves its threads as TEAM-7 says,
+//       and stops the region, so that its members end their parts.
 //
-// Threads that a member starts, and that use the team: inside_region of region.hpp.
+// A loop of a team is a region of its own. The bounds are of any integer types, or pointers or iterators with random
+// access. What f of a loop returns is ignored.
 //
-// The loops are regions of one loop each. The bounds are of any integer types, or
-// pointers or iterators with random access. What f of a loop returns is ignored.
+//   TEAMLOOP-1  A loop does not wait for a member that has not begun: other members run its share. Members that come in
+//               time run the same share every time.
+//   TEAMLOOP-2  It is not said which thread runs an iteration, nor how many members a loop uses: where more would cost more
+//               than they gain, it runs on the caller alone. So iterations must not wait for each other; use run() for that.
+//   TEAMLOOP-3  If a loop is stopped, parts that have not begun are left out. Of several exceptions that of the lowest part
+//               is thrown.
+//   TEAMLOOP-4  The team learns what an iteration costs, for each type of closure: each lambda in the program is known by
+//               itself. grain() says by hand how much a member should get at least.
 //
-//   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
-//               Members that come in time run the same share every time.
-//   TEAMLOOP-2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more
-//               than it gains, on the caller alone (loop_crew.hpp). So iterations must not wait for each other; run()
-//               is for that.
-//   TEAMLOOP-3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the
-//               lowest part is thrown.
-//   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
-//               own is known by itself. grain() says by hand how much a member should get at least.
-//
-// Cost   an empty region of P members: two stores on a line of the caller's, one store to the job's line,
-//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
-//        members along a tree (region_board.hpp). Two members uncrowded: two line transfers in a row, 101 ns.
-//        On 2 CPUs an empty region of 4 members takes 2.7 us, of 16 13, of 64 53; the first one of 2 members after
-//        10 ms of idling 2.3 us, after 100 ms 108 (docs/performance.md).
+// Cost   an empty region of 2 members that have a CPU each: two line transfers in a row, 101 ns; above 8 members the
+//        announcement goes along a tree (region_board.hpp). On 2 CPUs an empty region of 4 members takes 2.7 us, of 16 13,
+//        of 64 53. The first one of 2 members after 10 ms of idling takes 2.3 us, after 100 ms 108 (docs/performance.md).
 // Order  what happens before run() happens before every call of f, and every call before the return of run().
-// Errors a bad number of members: std::invalid_argument; a thread that cannot be started: std::system_error (TEAM-4); a
-//        call that only an outside thread may make: std::logic_error (TEAM-6). run() throws what a member threw (TEAM-3).
+// Errors a bad number of members: std::invalid_argument; TEAM-4: std::system_error; TEAM-6: std::logic_error. run() throws
+//        what a member threw (TEAM-3).
 // Example
 //   lockstep::team four(4);
 //   std::vector<double> x(1000, 1.0);
@@ -85,8 +79,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
   team(std::size_t members, wait_policy policy);
   explicit team(const team_options& options);
 
-  /// Requires: no region runs, except as TEAM-7 and TEAM-8 say. If a team is destroyed inside one of its own regions,
-  /// also one that was started and not joined, the program ends with a message where that region ends.
+  /// Requires: no region runs, except as TEAM-7 and TEAM-8 say. If a team is destroyed inside one of its own regions, the
+  /// program ends with a message where that region ends. That counts a region that was started and not joined.
   ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
@@ -102,17 +96,15 @@ class team : detail::misplaced_calls<detail::is_loop> {
   bool run(Function&& f, call_site where = {}) {
     return host_.run(size(), detail::job::of<member>(f), where);
   }
-  /// On the first k members only. Up to 7 others that watch the same line as one of them are woken too
-  /// (rank_tree.hpp). Fails if k is 0 or above size().
+  /// On the first k members only. Up to 7 others may be woken, too. Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f, call_site where = {}) {
     return host_.run_some(k, detail::job::of<member>(f), where);
   }
 
-  /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
-  /// the caller's part and waits (region.hpp). In between the caller is inside the region (TEAM-2). The
-  /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
-  /// inside a region.
+  /// Starts a region on the other members and returns a handle, which the caller keeps: its join(), or its end, runs the
+  /// caller's part and waits (region.hpp). In between the caller is inside the region (TEAM-2). The function must live
+  /// until then; a small one that is trivially copyable is copied. Fails inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = {}) {
     static_assert(
@@ -122,29 +114,21 @@ class team : detail::misplaced_calls<detail::is_loop> {
     return host_.start(detail::job::of<member>(f), where);
   }
 
-  /// Ends the region that runs, if any (MEMBER-3 of member.hpp), with what runs alone inside it (ALONE-2 of
-  /// turns.hpp). Outside of regions of this team it also ends the loops that run beside it (LONE-3 of
-  /// team_loops.cpp). Any thread may call it.
+  /// Ends the region that runs, if any, with what runs inline inside it (MEMBER-3 of member.hpp). Outside of regions of
+  /// this team it also ends loops that take no turn (TEAM-1). Any thread may call it.
   void request_stop();
 
   // --- loops ---
-  // Those that return bool return false if the region was stopped. Called from inside a region of the same team they run
-  // on the caller alone, and are stopped with that region.
+  // Those that return bool return false if the region was stopped. Inside a region of the same team: TEAM-2.
 
-  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  /// Calls f(i) for every i of [first, last), by default in contiguous blocks by rank.
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
-                                          call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    return loops().run(detail::each_of(span, f), span.length, static_schedule(), where);
-  }
-  template <class First, class Last, class Function>
-  detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f, schedule how,
-                                          call_site where = {}) {
+                                          schedule how = static_schedule(), call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return loops().run(detail::each_of(span, f), span.length, how, where);
   }
-  /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
+  /// On all members, with blocks by what was measured in the runs before: weighted_schedule.hpp.
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
                                           weighted_schedule& how, call_site where = {}) {
@@ -152,20 +136,13 @@ class team : detail::misplaced_calls<detail::is_loop> {
     return loops().run(detail::each_of(span, f), span.length, how, where);
   }
 
-  /// Calls f(first, last) for contiguous parts that make up the range, each index in one of them: for loops that are
-  /// written or vectorised by hand. A member has one part or several; how many there are is not said, but none is empty.
-  /// Otherwise as for_each. Where the schedule has chunks each is a part, also on one member: a kernel may rely on
-  /// their length. A part is not cut short where the loop is stopped.
+  /// As for_each, with f(first, last) for contiguous parts, for loops that are written or vectorised by hand. Each index is
+  /// in one part, and no part is empty. A member runs one part or several. If the schedule has chunks, each chunk is a part,
+  /// also on one member: a kernel may rely on their length. A stop does not cut a part short.
   ///   team.for_range(0, n, [=](int first, int last) { daxpy(last - first, a, x + first, y + first); });
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
-                                           call_site where = {}) {
-    const auto span = detail::span_of(first, last);
-    return loops().run(detail::blocks_of(span, f), span.length, static_schedule(), where);
-  }
-  template <class First, class Last, class Function>
-  detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f, schedule how,
-                                           call_site where = {}) {
+                                           schedule how = static_schedule(), call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return loops().run(detail::blocks_of(span, f), span.length, how, where);
   }
@@ -210,9 +187,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
   // --- loops with a result ---
   // Where the region is stopped there is none: they throw region_stopped (without exceptions: init).
 
-  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run.
-  /// Type needs to be movable only. Of the schedule, only a grain (or only_if) has a meaning: the values come from a
-  /// tree of blocks.
+  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. Type needs to be
+  /// movable only. Of the schedule only a grain and only_if count, here and in the next two.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_each(First first, Last last, Type init, Function&& f,
                                                    Operation op, schedule how = static_schedule(),
@@ -223,10 +199,9 @@ class team : detail::misplaced_calls<detail::is_loop> {
         detail::reductions::values_of<Type>(span, f, op), span.length, std::move(init), op, how);
   }
 
-  /// op(init, all f(first, last) over parts of the range, in order): reduce_each for loops that are written or
-  /// vectorised by hand, as for_range is. The parts depend on the length alone, so the bits are the same for every team
-  /// size and run: those of reduce_each if f folds its part from the left. No part is empty or long: of n indices at
-  /// most the middle one of n / 128, 64 and n / 1024. For longer parts: a region of for_range(nowait, ...) and sync_sum().
+  /// The same with f(first, last) for parts of the range, in order. The parts depend on the length alone: the bits are
+  /// those of reduce_each if f folds its part from the left. Of n indices a part has at least one, and at most the middle
+  /// one of n / 128, 64 and n / 1024. For longer parts: a region of for_range(nowait, ...) and sync_sum().
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
@@ -238,40 +213,35 @@ class team : detail::misplaced_calls<detail::is_loop> {
         how);
   }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
-  /// called twice for each i. The same bits for every team size and run; not those of a left fold.
-  /// Two loops; allocates room for 1024 values. Of the schedule, only a grain (or only_if) has a meaning.
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). Calls f twice for
+  /// each i. The same bits for every team size and run; not those of a left fold. Two loops; allocates room for 1024
+  /// values.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
-                                                 Operation op, Store&& store, schedule how,
+                                                 Operation op, Store&& store,
+                                                 schedule how = static_schedule(),
                                                  call_site where = {}) {
     const auto span = detail::span_of(first, last);
     return detail::reductions::scan<Type>(detail::reductions::as_region{host_, where}, span, f, op,
                                           store, init, how);
   }
-  template <class Type, class First, class Last, class Function, class Operation, class Store>
-  detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
-                                                 Operation op, Store&& store,
-                                                 call_site where = {}) {
-    return scan_each(first, last, std::move(init), f, std::move(op), store, static_schedule(),
-                     where);
-  }
 
   // --- the threads, and who waited for whom ---
 
-  /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
+  // All but ledger() wait for their turn.
+
+  /// Gives the threads back to the system, until resume() or the next region.
   void pause();
   /// Starts the threads again now, so that the next region does not have to.
   void resume();
 
   /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
   /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
-  /// time; while a region runs, the numbers of one construct may be of different moments.
+  /// time.
   lockstep::ledger ledger() const;
-  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
-  /// its turn.
+  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays.
   void keep_ledger(bool yes);
-  /// All numbers begin at 0 again. Waits for its turn.
+  /// All numbers begin at 0 again.
   void reset_ledger();
 
   // What is wrong with a call that fits none of the above.
@@ -331,13 +301,10 @@ class team : detail::misplaced_calls<detail::is_loop> {
   detail::team_host host_;
 };
 
-/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers
-/// that come first at once may each make one; one of them is used by all, the other ends at once. Throws as team()
-/// does, and the next call tries again.
-/// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
-/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (TEAM-5).
-/// It is one for all modules that share the state of the process (process.hpp). The module whose call made it must stay
-/// loaded.
+/// One team for all parts of a program, and all its modules, that need no options of their own. The first call makes it, as
+/// team() does. If that throws, the next call tries again. If two first calls meet, a second team may be made, and ends at
+/// once. The module whose call made it must stay loaded. It is never destroyed: static objects may use it in their
+/// constructors and destructors, and so may a thread that outlives main(). Its workers sleep when the program ends.
 team& default_team();
 
 namespace detail {

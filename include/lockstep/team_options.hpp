@@ -26,16 +26,15 @@ inline namespace LOCKSTEP_ABI {
 /// Where a team's members shall run: a value.
 ///   binding()          nothing said: the environment decides, else none
 ///   binding::none()    members run where the system puts them
-///   binding::close()   fills a core with its hyper-threads, then a last-level cache, a NUMA node, a package, before
-///                      the next one. For members that share data and often wait for each other
+///   binding::close()   fills each core with its hyper-threads, each last-level cache, NUMA node and package, before the
+///                      next one. For members that share data and often wait for each other
 ///   binding::cores()   one member on each core, in the same order; then the second hyper-threads. For members that
 ///                      share data, and compute
 ///   binding::spread()  over packages, nodes, caches, then cores, in turns; then the second hyper-threads. For members
 ///                      that need memory bandwidth, or caches of their own
 ///   binding::cpus({})  rank i on the i-th of these CPUs
-/// Where a node has several packages, a package comes before a node in that order, and spread() begins with nodes.
-/// Where the system tells big cores from little ones, close(), cores() and spread() fill the big ones first.
-/// In all of them the CPUs are taken in turns when there are more members than CPUs.
+/// If a node has several packages, close() and cores() fill a package before a node, and spread() begins with nodes. If the
+/// system tells big cores from little ones, all three fill the big ones first. More members than CPUs take them in turns.
 class binding {
  public:
   binding() = default;
@@ -43,8 +42,8 @@ class binding {
   static binding close() { return binding(kind::close); }
   static binding cores() { return binding(kind::cores); }
   static binding spread() { return binding(kind::spread); }
-  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. Those that the process may
-  /// not use are left out. An empty list is none().
+  /// CPUs by the system's numbers, in the order of ranks; a number may occur several times. CPUs that the process may not
+  /// use are left out. An empty list is none().
   static binding cpus(std::vector<unsigned> list) {
     binding result(list.empty() ? kind::none : kind::list);
     result.list_ = std::move(list);
@@ -143,17 +142,17 @@ class team_options {
     cpus_ = count;
     return *this;
   }
-  /// How members wait. Also wait_policy(), if given here, takes precedence over the environment.
+  /// How members wait. What is given here takes precedence over the environment, also wait_policy().
   team_options& policy(wait_policy how) { return say(policy_, how); }
   /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
-  /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
-  /// not crowded.
+  /// regions at most, until 4 ms after the last. True by default. Counts only for wait_policy(), in teams that are not
+  /// crowded.
   team_options& anticipate(bool yes) { return say(anticipate_, yes); }
-  /// Whether a team's for_each and its like learn what their iterations cost, and run on as many members as pay
-  /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
+  /// Whether a team's for_each and its like learn what their iterations cost, and run on as many members as pay. True by
+  /// default; false: always on all members that have a CPU.
   team_options& learn(bool yes) { return say(learn_, yes); }
-  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
-  /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU of its affinity. True
+  /// by default. Counts as anticipate() does, and only for members that are not bound.
   team_options& cpu_separation(bool yes) { return say(cpu_separation_, yes); }
   /// Whether the team counts who waits where and for whom: team::ledger(). False by default; costs a member two looks at
   /// the tick clock, some 20 to 30 ns, in each construct at which it meets others.
@@ -176,8 +175,8 @@ class team_options {
   auto name(const String& text) -> decltype(name(text.c_str())) {
     return name(text.c_str());
   }
-  /// Called on each thread that the team starts, with its rank, before its first region: for thread
-  /// local state. Not for rank 0, whose thread is the caller's.
+  /// Called on each thread that the team starts, with its rank, before its first region: for thread-local state. Not for
+  /// rank 0, whose thread is the caller's.
   team_options& on_start(hook function) {
     on_start_ = std::move(function);
     return *this;

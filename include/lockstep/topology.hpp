@@ -32,12 +32,11 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// Whether a core is one of the big or of the little ones of its machine. In the order of preference: what is not
-/// told stands between.
+/// Whether a core is one of the big or of the little ones of its machine, in the order of preference.
 enum class core_kind : unsigned char { performance, unknown, efficiency };
 
-/// Where a CPU is. All numbers but `cpu` go from 0 without gaps over what has a usable CPU, in the order of the
-/// system's numbers. A CPU is what the system puts a thread on: a core has one or several.
+/// Where a CPU is. A CPU is what the system puts a thread on: a core has one or several. All numbers but `cpu` begin at 0,
+/// have no gaps, and are in the order of the system's numbers. Only usable CPUs count.
 struct cpu_place {
   unsigned cpu;      ///< the system's number; on Windows 64 * group + number in the group
   unsigned core;     ///< equal: hyper-threads of one core

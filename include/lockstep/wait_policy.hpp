@@ -11,9 +11,8 @@
 //   spin()             never enters the kernel. For one thread per CPU that you own alone, and real time.
 //                      When crowded, a single wait costs whole time slices (milliseconds).
 //   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
-//   hybrid(time)       spins for `time`, but not where the object knows that it is crowded. Then yields a
-//                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
-//                      takes 150 us, without it 60.)
+//   hybrid(time)       spins for `time`, unless the object knows that it is crowded. Then yields a while, then
+//                      sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs takes 150 us, without 60.)
 //
 // Order  none: the object orders.
 // Errors none.

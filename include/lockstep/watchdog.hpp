@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/watchdog.hpp -- says who is stuck, on what, and who is missing (layer: trace)
 //
-// The program starts it, or LOCKSTEP_WATCHDOG=2 does without a change of the program. When a thread has waited so long
-// in a wait of the library,
-// the watchdog prints once, on stderr, what every thread waits for and since when, who has come and who is missing, and
-// where the missing threads were last. It names threads that wait for each other in a ring, and members that met at
-// different places. It stops no thread, unless you ask for that. Workers that have nothing to do are not stuck.
+// The program starts it, or LOCKSTEP_WATCHDOG=2 does without a change of the program. When a thread has been in a wait of
+// the library for so many seconds, the watchdog prints once, on stderr, what every thread waits for and since when, who has
+// come and who is missing, and where the missing threads were last. It names threads that wait for each other in a ring, and
+// members that met at different places. It stops no thread, unless you ask for that. An idle worker is not stuck.
 //
 //   DOG-1  Each wait that lasts too long is reported once. A wait that began at most half the time later is in the same
 //          report.

@@ -3,8 +3,7 @@
 //
 // For a loop that is run again and again. Members that compute slowly, or that wake up late, get less of it, so that all
 // finish together. Nothing is handed out while the loop runs. It takes all iterations of a block for equally long: for
-// iterations of uneven length choose dynamic_schedule(). How it learns: WEIGHTED-1 to WEIGHTED-5 of
-// src/loop/partition.hpp.
+// iterations of uneven length choose dynamic_schedule(). How it learns: src/loop/partition.hpp.
 //
 // Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples of all
 //        members and learns from them, some 60 ns per member: in every loop while shares move, else in every 16th. Its
@@ -55,10 +54,9 @@ class weighted_schedule {
   /// Requires rank < members().
   double weight(std::size_t rank) const noexcept;
 
-  /// For threads of your own: the part of one of them. Calls f(first, last) for its block of the range, unless that is
-  /// empty. All `size` threads call it in each loop, and every loop ends with a barrier or a join of all of them. `loop`
-  /// is a number that all agree on, and that grows from one loop to the next (modulo 2^32). Where the numbers begin
-  /// anew, one loop has equal blocks.
+  /// For threads of your own: calls f(first, last) for the block of one of them, unless that is empty. All `size` threads
+  /// call it in each loop, and every loop ends with a barrier or a join of all of them. `loop` is a number that all agree on,
+  /// and that grows from one loop to the next (modulo 2^32). If the numbers begin anew, one loop has equal blocks.
   template <class Function>
   void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
                  Function&& f) {

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT
 // src/sync/barrier.cpp -- what barriers share, whatever their completion function (layer: sync)
 //
+// Invariants, for phase p
+//   BARRIER-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.
+//   BARRIER-2  The completion function runs once a phase, on the last thread to arrive, before any is released.
+//   BARRIER-3  A wait for p returns once the phase is another one, however far the other threads have gone on.
+//   BARRIER-4  The last arrival touches nothing after its change of phase_ but the address, every other one nothing after
+//              its change of remaining_: when the waits for a phase have returned, the barrier may be destroyed.
+//   BARRIER-5  A waiter sleeps only on a word with its own phase and the sleeping bit. The change to the next phase finds
+//              the bit in the old value, clears it, and wakes.
+//
+//   phase_: bits  name      meaning                     set by                    cleared by
+//           0     sleeping  waiters may be asleep       a waiter                  the last arrival of a phase
+//           1..   phase     its number, modulo 2^31     the last arrival, +1      -
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: BARRIER-5.
+//
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
 //   1  remaining.load  relaxed  -      for observers

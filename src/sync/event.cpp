@@ -1,6 +1,53 @@
 // SPDX-License-Identifier: MIT
 // src/sync/event.cpp -- the waits of the three events after a first look in vain (layer: sync)
 //
+// The state of each is one word with the mark "a thread sleeps" in it. After its change of the word notify() touches nothing
+// but the address, in a futex wake.
+//
+// event, n = count in word_, t = taken_
+//   EVENT-1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead. Wrap-around is harmless.
+//   EVENT-2  The waiter sleeps only on a word that has the sleeping bit and whose count is t. Every change of the word
+//            finds the bit in the old value and wakes.
+//   EVENT-3  The waiter may destroy the event as soon as its wait has returned.
+//
+//   word_: bits  name        meaning                        set by               cleared by
+//          0     sleeping    the waiter may be asleep       the waiter           the waiter, when it goes on
+//          1     terminated  every wait returns at once     terminate            -
+//          2..   count       notifications, modulo 2^30     notify               -
+//   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: EVENT-2.
+//
+// auto_reset_event, s = announced sleepers in word_
+//   AUTO-1  A pending notification is taken by exactly one wait: by the compare-exchange that clears its bit.
+//   AUTO-2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same change in
+//           which it takes, or when it gives up.
+//   AUTO-3  No thread falls asleep while a notification is pending: sleepers expect a word without the bit.
+//   AUTO-4  The notifier that makes a notification pending with s > 0 wakes one sleeper. That is enough: every sleeper
+//           fell asleep before (AUTO-3). The one that is woken looks again, even if its time is up, and takes the
+//           notification unless another waiter has taken it. Then the next notification wakes again.
+//   AUTO-5  The last waiter may destroy the event as soon as its wait has returned.
+//
+//   word_: bits  name      meaning                          set by              cleared by
+//          0     notified  a notification is pending        notify              the wait that takes it
+//          1..   sleepers  how many waiters may be asleep   a waiter, +1 once   the same waiter, -1, in taking
+//                                                           before it sleeps    or in giving up
+//   Legal to be too large: sleepers (costs a wake that finds no sleeper). Illegal to be too small: AUTO-2.
+//
+// manual_reset_event, r = number of resets that closed the gate, in word_. There is no pulse(), as Windows's PulseEvent: a
+// waiter that is about to wait would miss it for ever.
+//   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Both come from a
+//             notify() after its first look.
+//   MANUAL-2  The sleeping bit is set only on a closed gate. notify() wakes only if it opened the gate.
+//   MANUAL-3  When all waits have returned the event may be destroyed.
+//   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass takes them for none,
+//   and waits for the next.
+//
+//   word_: bits  name      meaning                              set by         cleared by
+//          0     sleeping  waiters may be asleep                a waiter       reset
+//          1     open      every wait returns                   notify         reset
+//          2..   resets    how often it was closed, mod 2^30    reset, +1      -
+//   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3 of
+//   word_waiter.hpp.
+//
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
 //   1  word.fetch_and    relaxed  -      event: clears the waiter's own bit; keeps the release sequence of notify()

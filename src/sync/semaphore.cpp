@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: MIT
 // src/sync/semaphore.cpp -- how threads wait for permits, and the errors of a semaphore (layer: sync)
+//
+// Invariants
+//   SEMAPHORE-1  0 <= permits <= max(); a release beyond is refused and changes nothing.
+//   SEMAPHORE-2  `waiting` is set exactly while the queue is not empty. Then permits are taken only by hand_over(), for
+//                the front of the queue, under the queue's lock.
+//   SEMAPHORE-3  The semaphore may be destroyed by a thread whose acquire() has returned, although the release() that
+//                let it go has not: that touches nothing after its change of the word, unless the queue has a waiter
+//                (PARKING-2), and not the word after the last waiter was notified.
+//
+// word_
+//   bit    name     meaning                  set by                               cleared by
+//   0      waiting  the queue has a waiter   a waiter, as it queues up            the last to leave the queue
+//   1..31  permits  how many are to be had   release counts up                    acquire, or hand_over(), counts down
+// Both must be right whenever the queue's lock is free: if waiting is missing, a release serves nobody and others
+// overtake; if it is set without a waiter, no thread gets a permit any more.
 #include <lockstep/semaphore.hpp>
 
 #include <lockstep/detail/platform/error.hpp>

@@ -1,5 +1,21 @@
 // SPDX-License-Identifier: MIT
 // src/sync/shared_mutex.cpp -- the contended ways of shared_mutex (layer: sync)
+//
+// Invariants
+//   SHARED-1  `writer` is set or readers > 0, never both.
+//   SHARED-2  `waiting` is set exactly while the queue is not empty; then a thread gets in only by hand_over(), on
+//             behalf of the queue: a thread that was notified holds the lock.
+//   SHARED-3  A thread that makes the lock free while `waiting` is set hands over. So does a thread that leaves the
+//             queue: its place may have been what held up those behind it.
+//   SHARED-4  The object may be destroyed by the thread that has held and unlocked it last (as MUTEX-5).
+//
+// word_
+//   bit    name     meaning                   set by                               cleared by
+//   0      writer   a writer holds it         lock, or hand_over() for the writer  unlock
+//   1      waiting  the queue has a waiter    a waiter, as it queues up            the last to leave the queue
+//   2..31  readers  how many readers hold it  lock_shared, or hand_over(), counts  unlock_shared counts down
+// All must be right whenever the queue's lock is free: if waiting is missing, an unlock lets nobody in and others
+// overtake; if it is set without a waiter, no thread gets in any more.
 #include <lockstep/shared_mutex.hpp>
 
 #include "../wait/parking_lot.hpp"
