@@ -38,7 +38,7 @@ struct own_clock {
   using period = std::ratio<1>;
   using duration = std::chrono::duration<double>;
   using time_point = std::chrono::time_point<own_clock>;
-  static constexpr bool is_steady = false;
+  [[maybe_unused]] static constexpr bool is_steady = false;
   static time_point now() noexcept { return time_point(duration(1000)); }
 };
 
