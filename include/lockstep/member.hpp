@@ -141,7 +141,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     const auto span = detail::span_of(first, last);
     const auto blocks = detail::blocks_of(span, f);
     at_.come_to("for_range", where, span.length);
-    return detail::loops::hand_out(at_, span.length, how, detail::body_of(blocks)) && at_.sync();
+    return detail::loops::hand_out(at_, span.length, how, blocks) && at_.sync();
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(
@@ -153,7 +153,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
       nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
     const auto blocks = detail::blocks_of(span, f);
-    return detail::loops::hand_out(at_, span.length, how, detail::body_of(blocks));
+    return detail::loops::hand_out(at_, span.length, how, blocks);
   }
 
   /// Calls f(i) once for every i of [first, last), on some member. With static schedules that is the member of for_range;
@@ -171,7 +171,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
       call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
-    return detail::loops::hand_out_and_wait(at_, where, span.length, how, detail::body_of(each));
+    return detail::loops::hand_out_and_wait(at_, where, span.length, how, each);
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(
@@ -183,7 +183,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
       nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
-    return detail::loops::hand_out(at_, span.length, how, detail::body_of(each));
+    return detail::loops::hand_out(at_, span.length, how, each);
   }
 
   /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
@@ -197,8 +197,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(
       const Ranges& ranges, Function&& f, schedule how = static_schedule(), call_site where = {}) {
     const auto each = detail::each_of_nested(ranges, f);
-    return detail::loops::hand_out_and_wait(at_, where, detail::iterations_of(ranges), how,
-                                            detail::body_of(each));
+    return detail::loops::hand_out_and_wait(at_, where, detail::iterations_of(ranges), how, each);
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(
@@ -209,7 +208,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(
       nowait_t, const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
     const auto each = detail::each_of_nested(ranges, f);
-    return detail::loops::hand_out(at_, detail::iterations_of(ranges), how, detail::body_of(each));
+    return detail::loops::hand_out(at_, detail::iterations_of(ranges), how, each);
   }
 
   /// Blocks by what was measured in the loops before with the same schedule (weighted_schedule.hpp). If that was made for
@@ -229,7 +228,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
     at_.come_to("for_each", where, span.length);
-    return detail::loops::hand_out_by_weight(at_, span.length, how, detail::body_of(each));
+    return detail::loops::hand_out_by_weight(at_, span.length, how, each);
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_range(First first, Last last,
@@ -246,7 +245,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     const auto span = detail::span_of(first, last);
     const auto blocks = detail::blocks_of(span, f);
     at_.come_to("for_range", where, span.length);
-    return detail::loops::hand_out_by_weight(at_, span.length, how, detail::body_of(blocks));
+    return detail::loops::hand_out_by_weight(at_, span.length, how, blocks);
   }
 
   /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all iterations
@@ -288,7 +287,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) detail::loops::call_one(k, functions...);
     };
-    return detail::loops::hand_out_singly(at_, sizeof...(Functions), detail::body_of(each));
+    return detail::loops::hand_out_singly(at_, sizeof...(Functions), each);
   }
 
   /// Member 0 calls f(), the others wait until it has returned. Costs a barrier. In a stopped region f is not called.
@@ -313,7 +312,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   LOCKSTEP_NODISCARD bool single_unless_stopped(nowait_t, Function&& f) {
     check_plain<Function>();
     const auto call = [&f](std::size_t, std::size_t) { detail::loops::call_plain(f); };
-    return detail::loops::hand_out_singly(at_, 1, detail::body_of(call));
+    return detail::loops::hand_out_singly(at_, 1, call);
   }
   /// Member 0 calls f(); nobody waits.
   template <class Function>

@@ -61,7 +61,7 @@ class weighted_schedule {
   void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
                  Function&& f) {
     const auto call = [&f](std::size_t first, std::size_t last) { f(first, last); };
-    run_part(loop, range, rank, size, detail::body_of(call));
+    run_part(loop, range, rank, size, call);
   }
 
  private:

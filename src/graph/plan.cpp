@@ -239,7 +239,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
   wanted.is_plan = true;
   if (is_known) wanted.gain = time_alone * times * (1 - 1 / speed_up);
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
-  const loop_outcome made = host.team->run_loop(wanted, part<loop_share>(), loop_ends());
+  const loop_outcome made = host.team->run_loop(wanted, part<loop_share>());
   if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);

@@ -48,62 +48,64 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the shares of a loop have in common.
-struct loop_common {
-  stop_source& stop;
-  atomic<std::size_t>& tickets;  ///< 0 when the loop begins
-  std::uint32_t region;
-  std::uint32_t shares;
-  std::uint32_t parts;  ///< of each share
-};
-
 /// A part of a loop as the loop's function sees it.
 class loop_share {
  public:
-  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
-      : of_(of), rank_(rank), part_(part), beside_(beside) {}
+  /// `tickets`: 0 when the loop begins. `parts`: of each of the `shares`.
+  loop_share(const stop_source& stop, atomic<std::size_t>& tickets, std::uint32_t region,
+             std::uint32_t shares, std::uint32_t parts, std::size_t rank, std::uint32_t part,
+             cell* beside = nullptr) noexcept
+      : stop_(stop),
+        tickets_(tickets),
+        region_(region),
+        shares_(shares),
+        parts_(parts),
+        part_(part),
+        rank_(rank),
+        beside_(beside) {}
 
   /// The rank of the member whose share it is.
   std::size_t rank() const noexcept { return rank_; }
   /// How many shares there are.
-  std::size_t size() const noexcept { return of_.shares; }
-  bool is_alone() const noexcept { return of_.shares == 1; }
-  std::uint32_t parts() const noexcept { return of_.parts; }
+  std::size_t size() const noexcept { return shares_; }
+  bool is_alone() const noexcept { return shares_ == 1; }
+  /// Its number among those of the share.
+  std::uint32_t part() const noexcept { return part_; }
   /// This part's number among the parts of all shares.
-  std::size_t number() const noexcept { return rank_ * of_.parts + part_; }
-  std::uint32_t region() const noexcept { return of_.region; }
-  const stop_source& stop() const noexcept { return of_.stop; }
-  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
-  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
+  std::size_t number() const noexcept { return rank_ * parts_ + part_; }
+  std::uint32_t region() const noexcept { return region_; }
+  const stop_source& stop() const noexcept { return stop_; }
+  bool may_stop() const noexcept { return stop_.requested_relaxed(region_); }
+  bool is_stopped() const noexcept { return stop_.requested(region_); }
 
   /// This part of a range.
   index_range block_of(index_range range) const noexcept {
-    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
-    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
+    return static_block(range.first, range.last, number(), std::size_t{shares_} * parts_);
   }
   /// The next number (0, 1, ...) from a counter that all shares use.
   std::size_t take() const noexcept {
-    return of_.tickets.fetch_add(1, memory_order_relaxed);  // 4
+    return tickets_.fetch_add(1, memory_order_relaxed);  // 4
   }
   /// A cell that travels with the report of this share; null if the share has several parts.
   cell* beside_report() const noexcept { return beside_; }
 
  private:
-  const loop_common& of_;
-  std::size_t rank_;
-  std::uint32_t part_;
-  cell* beside_;
+  const stop_source& stop_;
+  atomic<std::size_t>& tickets_;
+  const std::uint32_t region_, shares_, parts_, part_;
+  const std::size_t rank_;
+  cell* const beside_;
 };
 
-/// Room for small values of parts. The caller of a loop keeps it until the loop is over.
-using loop_cells = aligned_array<cell>;
+/// What the caller does before a loop of several shares, and after one that was not stopped. `beside`: the cells that
+/// travelled with the reports.
+class loop_ends {
+ public:
+  virtual void prepare(const loop_plan& plan, cell* cells) = 0;
+  virtual void finish(const loop_plan& plan, region_board& beside) = 0;
 
-/// What the caller does before a loop, and after one that was not stopped. `reports` holds the cells that travelled
-/// with the reports. A null function does nothing.
-struct loop_ends {
-  void* data;
-  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
-  void (*finish)(void* data, const loop_plan& plan, region_board& reports);
+ protected:
+  ~loop_ends() = default;
 };
 
 /// How a loop went.
@@ -151,7 +153,7 @@ class loop_crew {
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
       const observed_share seen(plan_.shares > 1 ? team_ : nullptr, 0, region);
-      run_part({stop_, counts_[0].value.tickets, region, plan_.shares, 1}, 0, 0, what);
+      run_part(part_of(region, plan_.shares, 1, 0, 0), what);
       seen.end_part();
       if (plan_.is_timed) note_parts(true);
     }
@@ -217,8 +219,9 @@ class loop_crew {
   /// The caller runs the parts [part, end) of the share of `rank` before the loop is announced.
   void run_unannounced(std::uint32_t region, const job& what, std::size_t rank, std::uint32_t part,
                        std::uint32_t end) {
-    const loop_common common = {stop_, counts_[0].value.tickets, region, plan_.shares, plan_.parts};
-    for (; part < end; ++part) run_part(common, rank, part, what);
+    for (; part < end; ++part) {
+      run_part(part_of(region, plan_.shares, plan_.parts, rank, part), what);
+    }
   }
   /// Announces the loop of which the caller has run `begun` parts of its share.
   void announce(std::uint32_t region, const job& what, std::uint32_t begun, bool wakes) {
@@ -258,8 +261,8 @@ class loop_crew {
     if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 3
       const region_head head = claimed.head();
       const observed_share seen(team_, self, head.region);
-      run_part({stop_, counts_[0].value.tickets, head.region, head.size, claimed.announced.parts()},
-               rank, claimed.part, claimed.line->what);
+      run_part(part_of(head.region, head.size, claimed.announced.parts(), rank, claimed.part),
+               claimed.line->what);
       seen.end_part();
     }
     if (is_orphaned_) {
@@ -292,16 +295,24 @@ class loop_crew {
     return took;
   }
 
-  LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
-                                  const job& what) {
-    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+  LOCKSTEP_ALWAYS_INLINE loop_share part_of(std::uint32_t region, std::uint32_t shares,
+                                            std::uint32_t parts, std::size_t rank,
+                                            std::uint32_t part) noexcept {
+    return {stop_,  counts_[0].value.tickets,
+            region, shares,
+            parts,  rank,
+            part,   parts == 1 ? &board_.beside_report(rank) : nullptr};
+  }
+  LOCKSTEP_NOINLINE void run_part(loop_share&& me, const job& what) {
+    if (!me.is_alone() && me.may_stop()) return;
     open_part* seen = nullptr;
     if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {
-      seen = loop_part_begins(
-          {team_->team, common.region, static_cast<std::uint32_t>(rank), common.shares}, part);
+      seen = loop_part_begins({team_->team, me.region(), static_cast<std::uint32_t>(me.rank()),
+                               static_cast<std::uint32_t>(me.size())},
+                              me.part());
     }
-    loop_share me(common, rank, part, common.parts == 1 ? &board_.beside_report(rank) : nullptr);
-    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
+    call_guarded(stop_, me.region(), errors_, first_error::position_of(me.rank(), me.part()), what,
+                 me);
     if (LOCKSTEP_UNLIKELY(seen != nullptr)) loop_part_ends(*seen);
   }
 

@@ -3,7 +3,7 @@
 //
 // Pure: observations in, decisions out; times are nanoseconds. A loop pays on several members if they save the caller
 // more time than they cost. So a team learns the cost of members that are awake, and the cost of a wake-up. Each place
-// of the program (place_pace.hpp) learns the cost of an iteration. loop_crew.hpp measures.
+// of the program (leaf_loop.hpp) learns the cost of an iteration. loop_crew.hpp measures.
 //
 //   PACE-1  A loop of an unknown place is planned for all members that get an iteration each. The caller measures its
 //           own parts. If a share has `first_parts` parts, the caller begins alone: a probe. It announces the loop when
@@ -29,7 +29,7 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
-#include <lockstep/detail/loop/place_pace.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 #include "../base/numbers.hpp"
 
 namespace lockstep {
@@ -78,7 +78,7 @@ class loop_pace {
     std::size_t at_once;  ///< how many of them can run at the same time
     bool are_crowded;
     bool learns;           ///< false: a loop always gets all members that can run at once
-    std::uint32_t number;  ///< by which places know the team (place_pace.hpp)
+    std::uint32_t number;  ///< by which places know the team (leaf_loop.hpp)
   };
 
   explicit loop_pace(const helpers& of) noexcept

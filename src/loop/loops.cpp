@@ -92,7 +92,7 @@ class late_shares : public usual_arrival {
         if (!is_done) at.request_stop();
       }
     } share = {at_, false};
-    if (!shares_(late)) return;
+    if (!shares_.run(late)) return;
     share.is_done = true;
     if (at_.shared().shares.finish(late, 2)) {
       barrier().arrive_for(at_, late, combine_);
@@ -114,7 +114,7 @@ LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, ce
   const std::uint32_t loop = ++at.loops;
   share_board& claims = at.shared().shares;
   const bool is_own = claim_share(at, at.rank(), loop);
-  if (is_own && !shares(at.rank())) return false;
+  if (is_own && !shares.run(at.rank())) return false;
   late_shares late(at, loop, is_own, is_own || claims.finish(at.rank(), 2), shares, combine,
                    values);
   return meet(at, out, combine, late);
@@ -245,20 +245,12 @@ LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std
   at.come_to("for_each", where, length);
   if (at.is_alone() || takes_tickets(how)) return hand_out(at, length, how, body) && at.sync();
   if (at.is_stopped()) return false;
-  struct static_loop {
-    const member_state& at;
-    std::size_t length;
-    schedule how;
-    const range_body& body;
-
-    static bool run(const void* data, std::size_t rank) {
-      const static_loop& of = *static_cast<const static_loop*>(data);
-      run_share(of.at, rank, of.length, of.how, of.body);
-      return true;
-    }
-  } const loop = {at, length, how, body};
+  const auto run = [&](std::size_t rank) {
+    run_share(at, rank, length, how, body);
+    return true;
+  };
   cell nothing;
-  return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
+  return run_claimed(at, {run, length}, nothing, [](cell&) {});
 }
 
 LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, std::size_t length,
@@ -276,11 +268,11 @@ LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std
   const auto part = [&](std::size_t i, std::size_t end) {
     for (; i < end && !at.may_stop(); ++i) {
       iterations.begin(i);
-      body.call(body.data, i, iterations.turn());
+      body(i, iterations.turn());
       iterations.end();
     }
   };
-  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body_of(part));
+  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, part);
   return tickets.leave() && at.sync();
 }
 

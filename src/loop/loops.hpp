@@ -50,11 +50,8 @@ namespace detail {
 /// The shares of a loop. Ranks from `count` on have none. A call returns false if the region was stopped; the share is
 /// then not done.
 struct rank_shares {
-  bool (*call)(const void* data, std::size_t rank);
-  const void* data;
+  function_ref<bool(std::size_t rank)> run;
   std::size_t count;
-
-  bool operator()(std::size_t rank) const { return call(data, rank); }
 };
 /// Runs this member's share unless another member has, and meets the others; `out` gets what combine(out) makes.
 /// `values`: room for a value of each rank where members meet by flags, else null. This member's share puts its value

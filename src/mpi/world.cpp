@@ -116,7 +116,7 @@ class rank_reduction : private reductions::member_nodes {
 
   bool collect(const node_record& into) {
     into.begin(length_, part_);
-    reductions::tree_walk values(at_, what_, of_, length_);
+    reductions::tree_walk values(what_, of_, reductions::run_of(at_, length_));
     reduction_tree::published_nodes nodes(part_, at_.size());
     bool goes_on = true;
     reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), part_.first, part_.last,

@@ -35,7 +35,8 @@ class member_nodes {
     phase_ = at_.next_phase();
     cell values[most_met_by_cells];
     if (at_.meets_by_flags()) first_values_ = values;
-    return run_claimed(at_, {put_share, this, length_of(part_)}, out, combine, first_values_);
+    const auto put_share = [this](std::size_t rank) { return put_nodes(rank, false); };
+    return run_claimed(at_, {put_share, length_of(part_)}, out, combine, first_values_);
   }
   /// The same without the meeting: the caller must still meet the others. No member takes a share of another.
   bool put_own(schedule how) {
@@ -76,7 +77,7 @@ class member_nodes {
     void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
     const cell* const known = from_leaves ? &shared.leaves[0] : nullptr;
     const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
-    return tree_walk(at_, what_, of_, length_, known)
+    return tree_walk(what_, of_, run_of(at_, length_), known)
         .put_nodes(mine, room, [&](std::size_t node, std::size_t) -> cell& {
           return rank == at_.rank() ? cell_of(rank, node) : shared.cell_of(rank, phase_, node);
         });
@@ -85,34 +86,23 @@ class member_nodes {
     return node == 0 && first_values_ != nullptr ? first_values_[rank]
                                                  : at_.shared().cell_of(rank, phase_, node);
   }
-  static bool put_share(const void* data, std::size_t rank) {
-    const member_nodes& self = *static_cast<const member_nodes*>(data);
-    return self.put_nodes(rank, false);
-  }
 
   std::uint32_t phase_ = 0;
   cell* first_values_ = nullptr;  ///< of all ranks, where members meet by flags
 };
 
 inline bool member_nodes::put_leaves(schedule how) {
-  struct leaf_part {
-    member_nodes& of;
-    void* room;
-    bool goes_on;
-
-    static void call(const void* data, std::size_t first, std::size_t last) {
-      leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
-      member_nodes& of = self.of;
-      tree_walk walk(of.at_, of.what_, of.of_, of.length_);
-      const index_range leaves = {of.part_.first + first, of.part_.first + last};
-      self.goes_on =
-          self.goes_on && walk.put_leaves(leaves, self.room, &of.at_.shared().leaves[leaves.first]);
-    }
-  } part = {*this, prepare(at_.kept_leaves, length_of(part_)), true};
+  void* const room = prepare(at_.kept_leaves, length_of(part_));
+  bool goes_on = true;
+  const auto put_part = [&](std::size_t first, std::size_t last) {
+    const index_range leaves = {part_.first + first, part_.first + last};
+    tree_walk walk(what_, of_, run_of(at_, length_));
+    goes_on = goes_on && walk.put_leaves(leaves, room, &at_.shared().leaves[leaves.first]);
+  };
   const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
   const bool complete =
-      loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), {leaf_part::call, &part});
-  return part.goes_on && at_.sync() && complete;
+      loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), put_part);
+  return goes_on && at_.sync() && complete;
 }
 
 }  // namespace reductions

@@ -43,6 +43,10 @@ LOCKSTEP_INLINE void put_value(void* room, cell& into, void* value) {
 
 namespace reductions {
 
+LOCKSTEP_INLINE bool is_stopped(const leaf_run& run) noexcept {
+  return run.stop->requested_relaxed(run.region);
+}
+
 /// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.
 inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
   if (at.has_waited()) return true;
@@ -65,7 +69,7 @@ class member_reduction : private member_nodes {
     if (at_.is_alone()) return reduce_alone(result);
     if (!wait_for_data(at_, length_, how)) return outcome::stopped;
     cell out = {};
-    if (!put(how, out, {combine_all, this})) return outcome::stopped;
+    if (!put(how, out, [this](cell& into) { combine_all(into); })) return outcome::stopped;
     take(out, result);
     return outcome::done;
   }
@@ -74,24 +78,20 @@ class member_reduction : private member_nodes {
   /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
   outcome scan(const void* init, void* result) {
     if (!at_.goes_on()) return outcome::stopped;
-    value_stack values(what_, of_);
-    values.push_copy_of(init);
-    const auto pass = [&](index_range leaves, scan_pass how) {
-      const cell* const sums = at_.is_alone() ? nullptr : &at_.shared().leaves[0];  // or no group
-      return what_.scan_leaves(of_, run_of(at_, length_, leaves), how, sums, values.top());
-    };
+    scan_walk values(what_, of_, init);
     if (at_.is_alone()) {
-      if (!pass(part_, scan_pass::does_all) || !at_.goes_on()) return outcome::stopped;
+      if (!values.scan_all(run_of(at_, length_, part_)) || !at_.goes_on()) return outcome::stopped;
     } else {
       if (!wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
-      const index_range mine = at_.block_of(part_);
-      void* const room = prepare(at_.kept_leaves, length_of(mine));
-      if (!what_.sum_leaves(of_, run_of(at_, length_, mine), room, &at_.shared().leaves[0]) ||
-          !at_.sync() || !pass(index_range{0, mine.first}, scan_pass::skips) ||
-          !pass(mine, scan_pass::stores) ||
-          !pass(index_range{mine.last, part_.last}, scan_pass::skips) || !at_.sync()) {
+      const leaf_run mine = run_of(at_, length_, at_.block_of(part_));
+      void* const room = prepare(at_.kept_leaves, length_of(mine.leaves));
+      cell* const sums = &at_.shared().leaves[0];
+      if (!what_.sum_leaves(of_, mine, room, sums) || !at_.sync() ||
+          !values.scan_block(mine, sums)) {
         return outcome::stopped;
       }
+      values.skip({mine.leaves.last, part_.last}, sums);
+      if (!at_.sync()) return outcome::stopped;
     }
     values.take_top(result);
     return outcome::done;
@@ -99,18 +99,17 @@ class member_reduction : private member_nodes {
 
  private:
   outcome reduce_alone(void* result) {
-    tree_walk walk(at_, what_, of_, length_);
+    tree_walk walk(what_, of_, run_of(at_, length_));
     if (!walk.push_node(0, part_.last) || !at_.goes_on()) return outcome::stopped;
     walk.take_top(result);
     return outcome::done;
   }
 
-  static void combine_all(const void* data, cell& into) {
-    const member_reduction& self = *static_cast<const member_reduction*>(data);
-    void* const room = self.prepare(self.at_.kept_result, 1);
-    reduction_tree::published_nodes nodes(self.part_, self.at_.size());
-    value_stack values(self.what_, self.of_);
-    self.push_published(values, nodes, 0, self.part_.last);
+  void combine_all(cell& into) const {
+    void* const room = prepare(at_.kept_result, 1);
+    reduction_tree::published_nodes nodes(part_, at_.size());
+    value_stack values(what_, of_);
+    push_published(values, nodes, 0, part_.last);
     values.put_top(room, into);
   }
   void take(const cell& from, void* result) const {

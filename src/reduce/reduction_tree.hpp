@@ -69,31 +69,20 @@ constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_
 /// many nodes end with it. Requires 0 < count <= most_leaves_at_once.
 constexpr std::size_t most_leaves_at_once = 16;
 constexpr std::uint64_t combines_of(std::size_t count) noexcept {
-  return count == 1 ? 0
+  return count <= 1 ? 0
                     : combines_of(middle_of(0, count)) |
                           (combines_of(count - middle_of(0, count)) +
                            (std::uint64_t{1} << 4 * (count - middle_of(0, count) - 1)))
                               << 4 * middle_of(0, count);
 }
+template <std::size_t... Counts>
+struct combines_list {
+  static constexpr std::uint64_t of[sizeof...(Counts)] = {combines_of(Counts)...};
+};
+template <std::size_t... Counts>
+constexpr std::uint64_t combines_list<Counts...>::of[sizeof...(Counts)];
 inline std::uint64_t known_combines(std::size_t count) noexcept {
-  static constexpr std::uint64_t all[most_leaves_at_once + 1] = {0,
-                                                                 combines_of(1),
-                                                                 combines_of(2),
-                                                                 combines_of(3),
-                                                                 combines_of(4),
-                                                                 combines_of(5),
-                                                                 combines_of(6),
-                                                                 combines_of(7),
-                                                                 combines_of(8),
-                                                                 combines_of(9),
-                                                                 combines_of(10),
-                                                                 combines_of(11),
-                                                                 combines_of(12),
-                                                                 combines_of(13),
-                                                                 combines_of(14),
-                                                                 combines_of(15),
-                                                                 combines_of(16)};
-  return all[count];
+  return combines_list<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>::of[count];
 }
 
 /// Walks from `node` down, through nodes that cross an end of `block`, to those inside it. Requires: they have leaves in
@@ -118,41 +107,37 @@ void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& 
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Finds the published values in the order of the tree, where `part` is cut into a block of leaves for each of `shares`,
-/// and these into `parts`. The next value is number node() of block number block().
+/// Finds the published values in the order of the tree, where `part` is cut into blocks of leaves. The next value is
+/// number node() of block number block().
 class published_nodes {
  public:
-  published_nodes(index_range part, std::size_t shares, std::size_t parts = 1) noexcept
-      : part_(part),
-        shares_(shares),
-        parts_(parts),
-        share_(static_block(part.first, part.last, 0, shares)),
-        leaves_(static_block(share_.first, share_.last, 0, parts)) {}
+  published_nodes(index_range part, std::size_t blocks) noexcept
+      : last_(part.last),
+        shorter_(length_of(part) / blocks),
+        longer_(length_of(part) % blocks),
+        end_(part.first + length_of_block()) {}
 
   /// Whether the node that ends at leaf b is, or lies in, a published one.
-  bool has(std::size_t b) const noexcept { return b <= leaves_.last; }
-  std::size_t block() const noexcept { return rank_ * parts_ + number_; }
+  bool has(std::size_t b) const noexcept { return b <= end_; }
+  std::size_t block() const noexcept { return block_; }
   std::size_t node() const noexcept { return node_; }
   /// Steps past the value of the node that ends at b. Nodes come from left to right. So a node that does not go beyond
   /// the block's end is inside the block, and the first such node on the way down is maximal.
   void advance(std::size_t b) noexcept {
     ++node_;
-    if (b != leaves_.last || b == part_.last) return;
+    if (b != end_ || b == last_) return;
     node_ = 0;
-    do {  // a block may have no leaves
-      if (++number_ == parts_) {
-        number_ = 0;
-        share_ = static_block(part_.first, part_.last, ++rank_, shares_);
-      }
-      leaves_ = static_block(share_.first, share_.last, number_, parts_);
-    } while (leaves_.last == b);
+    ++block_;  // only the last blocks may have no leaves
+    end_ += length_of_block();
   }
 
  private:
-  const index_range part_;
-  const std::size_t shares_, parts_;
-  index_range share_, leaves_;  ///< of the block
-  std::size_t rank_ = 0, number_ = 0, node_ = 0;
+  /// As static_block(), without a division.
+  std::size_t length_of_block() const noexcept { return shorter_ + (block_ < longer_ ? 1 : 0); }
+
+  const std::size_t last_, shorter_, longer_;
+  std::size_t block_ = 0, node_ = 0;
+  std::size_t end_;  ///< of the block
 };
 
 }  // namespace reduction_tree

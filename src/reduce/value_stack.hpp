@@ -136,14 +136,24 @@ class value_stack {
   std::size_t stride_ = cell::size;
 };
 
+/// Leaves for a member or a share of a loop.
+template <class At>
+leaf_run run_of(const At& at, std::size_t length, index_range leaves = {0, 0}) noexcept {
+  return {length, reduction_tree::leaf_size(length), leaves, &at.stop(), at.region()};
+}
+
 /// Evaluates nodes, for a member or a share of a loop.
 class tree_walk final : public value_stack {
  public:
-  /// At: member_state or loop_share. `known`: the values of the leaves, if they lie in cells; the walk takes them.
-  template <class At>
-  tree_walk(const At& at, const operations& what, const operands& of, std::size_t length,
+  /// `known`: the values of the leaves, if they lie in cells; the walk takes them.
+  tree_walk(const operations& what, const operands& of, const leaf_run& run,
             const cell* known = nullptr)
-      : tree_walk(at.stop(), at.region(), what, of, length, known) {}
+      : value_stack(what, of),
+        run_(run),
+        known_(known),
+        at_once_(what.type != nullptr || known != nullptr ? 1
+                 : run.leaf_size <= 64                    ? reduction_tree::most_leaves_at_once
+                                       : (reduction_tree::strip_length - 1) / run.leaf_size + 1) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
   LOCKSTEP_NOINLINE bool push_node(std::size_t a, std::size_t b) {
@@ -160,7 +170,7 @@ class tree_walk final : public value_stack {
   bool put_nodes(index_range block, void* room, const CellOf& cell_of) {
     std::size_t number = 0;
     bool goes_on = true;
-    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), block.first, block.last,
+    reduction_tree::maximal_nodes(reduction_tree::leaves_of(run_.length), block.first, block.last,
                                   [&](std::size_t a, std::size_t b) {
                                     goes_on = goes_on && push_node(a, b);
                                     if (goes_on) put_top(room, cell_of(number++, a));
@@ -177,65 +187,61 @@ class tree_walk final : public value_stack {
   }
 
  private:
-  LOCKSTEP_NOINLINE tree_walk(const stop_source& stop, std::uint32_t region, const operations& what,
-                              const operands& of, std::size_t length, const cell* known)
-      : value_stack(what, of),
-        stop_(stop),
-        region_(region),
-        length_(length),
-        leaf_size_(reduction_tree::leaf_size(length)),
-        known_(known),
-        at_once_(what.type != nullptr || known != nullptr ? 1
-                 : leaf_size_ <= 64                       ? reduction_tree::most_leaves_at_once
-                                    : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
-
-  /// The iterations of the leaves [a, b).
-  index_range leaf_range(std::size_t a, std::size_t b) const noexcept {
-    const std::size_t first = a * leaf_size_;
-    return {first, length_ - first <= (b - a) * leaf_size_ ? length_ : b * leaf_size_};
-  }
   bool push_leaves(std::size_t a, std::size_t b) {
-    if (may_stop()) return false;
+    if (is_stopped(run_)) return false;
     if (known_ != nullptr) {
       push_taken(known_[a]);  // each leaf is in one node
       return true;
     }
-    const index_range all = leaf_range(a, b);
-    if (b - a == 1) return push_leaf(all);
-    what_.fold(of_, next(), all.first, all.last, leaf_size_, reduction_tree::known_combines(b - a));
+    const std::size_t first = a * run_.leaf_size;
+    const std::size_t last =
+        run_.length - first <= (b - a) * run_.leaf_size ? run_.length : b * run_.leaf_size;
+    const std::size_t end = b - a == 1 && what_.in_strips ? end_of_strip(first, last) : last;
+    what_.fold(of_, next(), first, end, run_.leaf_size, reduction_tree::known_combines(b - a));
     push();
-    return true;
+    return end == last || go_on(end, last);
   }
-  LOCKSTEP_NOINLINE bool push_leaf(index_range all) {
-    const std::size_t end = what_.in_strips ? end_of_strip(all) : all.last;
-    what_.fold(of_, next(), all.first, end, end - all.first, 0);
-    push();
-    for (all.first = end; all.first < all.last; all.first = end_of_strip(all)) {
-      if (may_stop()) return false;
-      what_.fold(of_, top(), all.first, end_of_strip(all), 0, 0);
+  /// The rest of a long leaf.
+  LOCKSTEP_NOINLINE bool go_on(std::size_t i, std::size_t last) {
+    while (i < last) {
+      if (is_stopped(run_)) return false;
+      const std::size_t end = end_of_strip(i, last);
+      what_.fold(of_, top(), i, end, 0, 0);
+      i = end;
     }
     return true;
   }
-  static std::size_t end_of_strip(index_range of) noexcept {
+  static std::size_t end_of_strip(std::size_t first, std::size_t last) noexcept {
     constexpr std::size_t most = reduction_tree::strip_length;
-    return of.last - of.first > most ? of.first + most : of.last;
+    return last - first > most ? first + most : last;
   }
 
-  bool may_stop() const noexcept { return stop_.requested_relaxed(region_); }
-
-  const stop_source& stop_;
-  const std::uint32_t region_;
-  const std::size_t length_, leaf_size_;
+  const leaf_run run_;
   const cell* const known_;
   const std::size_t at_once_;
 };
 
-/// The leaves of a scan, for a member or a share of a loop.
-template <class At>
-leaf_run run_of(const At& at, std::size_t length, index_range leaves) noexcept {
-  return {length, reduction_tree::leaf_size(length), leaves,
-          [](const void* of) { return static_cast<const At*>(of)->may_stop(); }, &at};
-}
+/// A scan's prefix, from `init` on, for a member or a share of a loop. `sums`: of all leaves.
+class scan_walk final : public value_stack {
+ public:
+  scan_walk(const operations& what, const operands& of, const void* init) : value_stack(what, of) {
+    push_copy_of(init);
+  }
+
+  /// Adds the sums of leaves.
+  void skip(index_range leaves, const cell* sums) {
+    what_.scan_leaves(of_, {0, 0, leaves, nullptr, 0}, scan_pass::skips, sums, top());
+  }
+  /// Stores the values of a block of leaves. False once the region is stopped.
+  bool scan_block(const leaf_run& block, const cell* sums) {
+    skip({0, block.leaves.first}, sums);
+    return what_.scan_leaves(of_, block, scan_pass::stores, sums, top());
+  }
+  /// The same alone, for all leaves.
+  bool scan_all(const leaf_run& all) {
+    return what_.scan_leaves(of_, all, scan_pass::does_all, nullptr, top());
+  }
+};
 
 }  // namespace reductions
 }  // namespace detail

@@ -30,7 +30,7 @@ struct team_core::region_work {
   const bool is_run;   ///< every member takes part: no share is taken over
   std::uint32_t size;  ///< number of shares: in a `run` one for each member
   const loop_request* loop = nullptr;
-  const loop_ends* ends = nullptr;  ///< of a loop
+  loop_ends* ends = nullptr;        ///< of a loop, or null
   const loop_plan* plan = nullptr;  ///< of a loop, once it begins
   bool is_seen = false, is_given_up = false, all_came = true;
 
@@ -50,7 +50,7 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::live(team_host& host, region_work& work) 
   team_core* const core = &host.core();
   const nesting::region*& innermost = nesting::innermost();
   if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
-    return run_inline(core->alone(), work.what, work.is_run, work.ends);
+    return run_inline(core->alone(), work.what, work.is_run);
   }
   const caller_turn turn(door.callers(), has_begun_t());
   if ((work.is_run ? work.size : core->size_) > 1 && core->lacks_threads()) core->make_ready();
@@ -69,8 +69,7 @@ LOCKSTEP_ALWAYS_INLINE region_head team_core::begin(region_work& work,
   if (!work.is_run) {
     work.plan = &crew_.plan(*work.loop);
     work.size = work.plan->shares;
-    const loop_ends& ends = *work.ends;
-    if (ends.prepare != nullptr) ends.prepare(ends.data, *work.plan, group_.leaves);
+    if (work.ends != nullptr && work.size > 1) work.ends->prepare(*work.plan, &group_.leaves[0]);
   } else if (work.size != group_.size()) {
     group_.set_size(work.size);
   }
@@ -122,8 +121,8 @@ LOCKSTEP_ALWAYS_INLINE bool team_core::finish(const region_head& head, const reg
   if (work.is_given_up) error_.forget();
   if (work.is_run) {
     group_.come_to_rest(!goes_on);
-  } else if (goes_on && work.ends != nullptr && work.ends->finish != nullptr) {
-    work.ends->finish(work.ends->data, *work.plan, board_);
+  } else if (goes_on && work.ends != nullptr && head.size > 1) {
+    work.ends->finish(*work.plan, board_);
   }
   if (LOCKSTEP_UNLIKELY(!goes_on)) error_.rethrow();
   return goes_on;
@@ -142,10 +141,10 @@ LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source
 }
 
 LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what,
-                                                 const loop_ends& ends) {
+                                                 loop_ends* ends) {
   team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, false);
   work.loop = &of;
-  work.ends = &ends;
+  work.ends = ends;
   const bool is_complete = team_core::live(*this, work);
   return {is_complete, work.all_came};
 }
@@ -174,8 +173,7 @@ LOCKSTEP_INLINE bool team_core::join(bool gives_up) {
 }
 
 /// The caller is the only member of a lone region: turns.hpp.
-LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what, bool is_run,
-                                           const loop_ends* ends) {
+LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what, bool is_run) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
   lone_region here(of, nesting::innermost(), of.door.look_alone());
   const nesting::inside mark(here.where());
@@ -187,12 +185,7 @@ LOCKSTEP_INLINE bool team_core::run_inline(const lone_team& of, const job& what,
     goes_on = call_alone(stop, what, alone.self);
   } else {
     atomic<std::size_t> tickets{0};
-    loop_cells none(0);
-    if (ends != nullptr && ends->prepare != nullptr) {
-      ends->prepare(ends->data, loop_plan(), none);
-    }
-    const loop_common alone = {stop, tickets, 1, 1, 1};
-    loop_share all(alone, 0, 0, nullptr);
+    loop_share all(stop, tickets, 1, 1, 1, 0, 0);
     if (all.is_stopped()) return false;  // the region around it was stopped before
     goes_on = call_alone(stop, what, all);
   }

@@ -139,7 +139,7 @@ class team_core {
   void collect(const region_head& head, const region_work& work);
   bool finish(const region_head& head, const region_work& work);
   /// In place of it, where the caller has no turn.
-  static bool run_inline(const lone_team& of, const job& what, bool is_run, const loop_ends* ends);
+  static bool run_inline(const lone_team& of, const job& what, bool is_run);
   void tell_begin(region_head head, const char* kind, source_place where, const loop_request* loop,
                   const loop_plan* plan);
 

@@ -2,7 +2,7 @@
 // src/team/team_loops.cpp -- team_loops.hpp, and loops that run on their caller alone, without a region (layer: team)
 //
 // A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. It
-// behaves like any other loop: it has the same chunks, and stops between them. A hint (place_pace.hpp) says which loops
+// behaves like any other loop: it has the same chunks, and stops between them. A hint (place_pace) says which loops
 // are that short. All others take the full way, run_loop().
 //
 //   LONE-1  Only a thread outside all regions runs loops this way, and only while there are no observers.
@@ -85,30 +85,18 @@ LOCKSTEP_INLINE index_range block_of_share(const loop_share& me, std::size_t len
   return me.block_of(index_range{0, length});
 }
 
-inline bool run_scheduled(team_host& on, const loop_request& request, schedule how,
-                          const range_body& body) {
-  job work;
-  const std::size_t length = request.iterations;
-  work.carry<loop_share>(
-      [length, how, &body](loop_share& me) { loops::hand_out_in(me, me, length, how, body); });
-  return on.run_loop(request, work, loop_ends()).is_complete;
-}
-
 LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop,
                               std::size_t length, schedule how, source_place where) {
   const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-  const loop_request request = {length, &place.pace, grain_of(how), is_blocks, where};
-  if (!is_blocks || place.carried == nullptr) {
-    return run_scheduled(on, request, how, {place.call, loop});
-  }
   job work;
-  work.carry<loop_share>(place.carried, loop, place.size);
-  return on.run_loop(request, work, loop_ends()).is_complete;
-}
-
-LOCKSTEP_INLINE bool run_each(team_host& on, const range_body& body, std::size_t length,
-                              place_pace& place) {
-  return run_scheduled(on, {length, &place, 0, false, call_site::none()}, dynamic_schedule(), body);
+  if (is_blocks && place.carried != nullptr) {
+    work.carry<loop_share>(place.carried, loop, place.size);
+  } else {
+    const range_body body(place.call, loop);
+    work.carry<loop_share>(
+        [length, how, body](loop_share& me) { loops::hand_out_in(me, me, length, how, body); });
+  }
+  return on.run_loop({length, &place.pace, grain_of(how), is_blocks, where}, work).is_complete;
 }
 
 LOCKSTEP_INLINE bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
@@ -117,7 +105,7 @@ LOCKSTEP_INLINE bool run_by_weights(team_host& on, const range_body& body, std::
   work.carry<loop_share>([length, &how, &body](loop_share& me) {
     how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
   });
-  return on.run_loop({on.size(), nullptr, 0, false, where}, work, loop_ends()).is_complete;
+  return on.run_loop({on.size(), nullptr, 0, false, where}, work).is_complete;
 }
 
 }  // namespace detail

@@ -26,13 +26,9 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// The base of all of them. It lies in the caller's frame; shares point to it. What they read is on one line.
-class alignas(64) reduction_region {
+/// It lies in the caller's frame; shares point to it. What they read is on one line.
+class alignas(64) reduction_region : public loop_ends {
  public:
-  /// After the loop: whether the result was written.
-  bool has_result() const noexcept { return has_result_; }
-
- protected:
   reduction_region(const operations& what, const operands& of, std::size_t length,
                    void* result) noexcept
       : what_(what),
@@ -41,16 +37,25 @@ class alignas(64) reduction_region {
         leaves_(reduction_tree::leaves_of(length)),
         result_(result) {}
 
-  void have_cells(const loop_plan& plan, loop_cells& cells) {
-    cells_ = &cells;
+  void prepare(const loop_plan& plan, cell* cells) override {
+    cells_ = cells;
     if (what_.type == nullptr) return;
     kept_ = std::vector<owner<kept_values>>(std::size_t{plan.shares} * plan.parts);
   }
-  /// Instead of the team's cells, which another region may use after this one.
-  void have_own_cells(std::size_t count) {
-    own_cells_.reset(new loop_cells(count));
-    cells_ = own_cells_.get();
+
+  /// Runs the loop. If it was stopped after it had a result, the result is destroyed.
+  template <class Part>
+  outcome run(const as_region& in, schedule how, loop_ends* ends, const Part& part) {
+    job work;
+    work.carry<loop_share>(part);
+    const loop_request request = {length_, what_.pace, grain_of(how), true, in.where};
+    const bool goes_on = in.on.run_loop(request, work, ends).is_complete;
+    if (goes_on && has_result_) return outcome::done;
+    if (has_result_ && what_.type != nullptr) what_.type->destroy(result_);
+    return outcome::stopped;
   }
+
+ protected:
   /// Room for the values that a part of a share hands over in cells. Reads the object only where they need it.
   void* room_for(const loop_share& me, const operations& what, std::size_t count) {
     return what.type != nullptr ? make_room(*what.type, kept_[me.number()], count) : nullptr;
@@ -63,49 +68,33 @@ class alignas(64) reduction_region {
   const operations& what_;
   const operands& of_;
   const std::size_t length_, leaves_;
-  loop_cells* cells_ = nullptr;
+  cell* cells_ = nullptr;
 
  private:
-  owner<loop_cells> own_cells_;
   std::vector<owner<kept_values>> kept_;
   void* const result_;
   bool has_result_ = false;
 };
 
-/// What the caller does before the loop and after it, where it is not alone.
-template <class Reduction>
-loop_ends ends_of(Reduction& whole) noexcept {
-  return {&whole,
-          [](void* data, const loop_plan& plan, loop_cells& cells) {
-            if (plan.shares > 1) static_cast<Reduction*>(data)->prepare(plan, cells);
-          },
-          [](void* data, const loop_plan& plan, region_board& reports) {
-            if (plan.shares > 1) static_cast<Reduction*>(data)->finish(plan, reports);
-          }};
-}
-
 /// A reduction along the tree.
-class range_reduction : public reduction_region {
+class range_reduction final : public reduction_region {
  public:
-  range_reduction(const operations& what, const operands& of, std::size_t length,
-                  void* result) noexcept
-      : reduction_region(what, of, length, result) {}
+  using reduction_region::reduction_region;
 
-  void prepare(const loop_plan& plan, loop_cells& cells) { have_cells(plan, cells); }
-  void finish(const loop_plan& plan, region_board& reports) {
+  void finish(const loop_plan& plan, region_board& beside) override {
     value_stack values(what_, of_);
-    reduction_tree::published_nodes nodes({0, leaves_}, plan.shares, plan.parts);
+    reduction_tree::published_nodes nodes({0, leaves_}, std::size_t{plan.shares} * plan.parts);
     values.push_published(
         nodes, 0, leaves_, [&](std::size_t block, std::size_t node, std::size_t leaf) {
           const bool is_beside = node == 0 && plan.parts == 1;
-          values.push_taken(is_beside ? reports.beside_report(block) : (*cells_)[leaf]);
+          values.push_taken(is_beside ? beside.beside_report(block) : cells_[leaf]);
         });
     leave_result(values);
   }
 
-  void run(loop_share& me, const operations& what, const operands& of, std::size_t length) {
+  void run_part(loop_share& me, const operations& what, const operands& of, std::size_t length) {
     const std::size_t leaves = reduction_tree::leaves_of(length);
-    tree_walk values(me, what, of, length);
+    tree_walk values(what, of, run_of(me, length));
     if (me.is_alone()) {
       if (values.push_node(0, leaves) && !me.is_stopped()) leave_result(values);
       return;
@@ -115,104 +104,68 @@ class range_reduction : public reduction_region {
                      room_for(me, what, (std::min)(length_of(mine), reduction_tree::most_nodes)),
                      [&](std::size_t node, std::size_t leaf) -> cell& {
                        cell* const beside = node == 0 ? me.beside_report() : nullptr;
-                       return beside != nullptr ? *beside : (*cells_)[leaf];
+                       return beside != nullptr ? *beside : cells_[leaf];
                      });
   }
 };
 
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
-class range_scan : public reduction_region {
+class range_scan final : public reduction_region {
  public:
   range_scan(const operations& what, const operands& of, std::size_t length, const void* init,
              void* result) noexcept
       : reduction_region(what, of, length, result), init_(init) {}
 
   /// After the first loop: whether the second one is needed.
-  bool has_more() const noexcept { return has_result() && cells_ != nullptr; }
+  bool has_more() const noexcept { return cells_ != nullptr; }
 
-  void prepare(const loop_plan& plan, loop_cells& cells) {
-    have_cells(plan, cells);
-    have_own_cells(leaves_);
+  /// Has own cells: another region may use the team's after the first loop.
+  void prepare(const loop_plan& plan, cell*) override {
+    own_cells_.reset(new aligned_array<cell>(leaves_));
+    reduction_region::prepare(plan, own_cells_->data());
   }
-  void finish(const loop_plan&, region_board&) {
-    value_stack values(what_, of_);
-    values.push_copy_of(init_);
-    const leaf_run all = {length_, 0, {0, leaves_}, nullptr, nullptr};
-    what_.scan_leaves(of_, all, scan_pass::skips, &(*cells_)[0], values.top());
+  void finish(const loop_plan&, region_board&) override {
+    scan_walk values(what_, of_, init_);
+    values.skip({0, leaves_}, cells_);
     leave_result(values);
   }
 
   void sum(loop_share& me) {
-    if (me.is_alone()) {
-      value_stack values(what_, of_);
-      values.push_copy_of(init_);
-      if (scan(me, {0, leaves_}, scan_pass::does_all, values) && !me.is_stopped()) {
-        leave_result(values);
-      }
+    const leaf_run mine = run_of(me, length_, me.block_of(index_range{0, leaves_}));
+    if (!me.is_alone()) {
+      what_.sum_leaves(of_, mine, room_for(me, what_, length_of(mine.leaves)), cells_);
       return;
     }
-    const index_range mine = me.block_of(index_range{0, leaves_});
-    what_.sum_leaves(of_, run_of(me, length_, mine), room_for(me, what_, length_of(mine)),
-                     &(*cells_)[0]);
+    scan_walk values(what_, of_, init_);
+    if (values.scan_all(mine) && !me.is_stopped()) leave_result(values);
   }
   void store(loop_share& me) {
-    const index_range mine = me.block_of(index_range{0, leaves_});
-    value_stack values(what_, of_);
-    values.push_copy_of(init_);
-    if (scan(me, {0, mine.first}, scan_pass::skips, values)) {
-      scan(me, mine, scan_pass::stores, values);
-    }
+    const leaf_run mine = run_of(me, length_, me.block_of(index_range{0, leaves_}));
+    scan_walk(what_, of_, init_).scan_block(mine, cells_);
   }
 
  private:
-  bool scan(const loop_share& me, index_range leaves, scan_pass how, value_stack& values) const {
-    return what_.scan_leaves(of_, run_of(me, length_, leaves), how,
-                             cells_ != nullptr ? &(*cells_)[0] : nullptr, values.top());
-  }
-
   const void* const init_;
+  owner<aligned_array<cell>> own_cells_;
 };
-
-template <class Reduction, class Part>
-bool run_region(team_host& on, const loop_request& request, Reduction& whole, const Part& part) {
-  job work;
-  work.carry<loop_share>(part);
-  return on.run_loop(request, work, ends_of(whole)).is_complete;
-}
-
-/// If the loop was stopped after it had a result, the result is destroyed.
-inline outcome outcome_of(bool goes_on, bool has_result, const operations& what,
-                          void* result) noexcept {
-  if (goes_on && has_result) return outcome::done;
-  if (has_result && what.type != nullptr) what.type->destroy(result);
-  return outcome::stopped;
-}
 
 LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
                                std::size_t length, schedule how, void* result) {
   if (length == 0) return outcome::empty;
   range_reduction whole(what, of, length, result);
   // Four words, which travel with the announcement. If the value travels with the report, a share reads no more.
-  const auto part = [&what, &of, length, &whole](loop_share& me) {
-    whole.run(me, what, of, length);
-  };
-  const loop_request request = {length, what.pace, grain_of(how), true, in.where};
-  const bool goes_on = run_region(in.on, request, whole, part);
-  return outcome_of(goes_on, whole.has_result(), what, result);
+  return whole.run(in, how, &whole, [&what, &of, length, &whole](loop_share& me) {
+    whole.run_part(me, what, of, length);
+  });
 }
 
 LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
                              std::size_t length, schedule how, const void* init, void* result) {
   if (length == 0) return outcome::empty;
   range_scan whole(what, of, length, init, result);
-  const loop_request request = {length, what.pace, grain_of(how), true, in.where};
-  bool goes_on = run_region(in.on, request, whole, [&whole](loop_share& me) { whole.sum(me); });
-  if (goes_on && whole.has_more()) {
-    job work;
-    work.carry<loop_share>([&whole](loop_share& me) { whole.store(me); });
-    goes_on = in.on.run_loop(request, work, loop_ends()).is_complete;
-  }
-  return outcome_of(goes_on, whole.has_result(), what, result);
+  const outcome sums = whole.run(in, how, &whole, [&whole](loop_share& me) { whole.sum(me); });
+  if (sums != outcome::done || !whole.has_more()) return sums;
+  return whole.run(in, how, nullptr, [&whole](loop_share& me) { whole.store(me); });
 }
 
 }  // namespace reductions

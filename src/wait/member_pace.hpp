@@ -2,7 +2,7 @@
 // src/wait/member_pace.hpp -- what a member of a team learns of its waits (layer: wait)
 //
 // Pure: observations in, decisions out, no clock, no thread. Times are nanoseconds of one clock. What is learned of
-// loops lies beside it: place_pace.hpp, a line for each place; loop_pace.hpp, a line for each team.
+// loops lies beside it: place_pace of leaf_loop.hpp, a line for each place; loop_pace.hpp, a line for each team.
 //
 //   observes                                       decides                                asked by
 //   gaps between regions, missed loops, how late   when a worker polls for its next       anticipation.hpp

@@ -18,7 +18,8 @@ template <class Index, class Function>
 void loop(Index first, Index last, Function& f) {
   const auto span = lockstep::detail::span_of(first, last);
   const auto each = lockstep::detail::each_of(span, f);
-  lockstep::detail::body_of(each)(0, span.length);
+  const lockstep::detail::range_body body(each);
+  body(0, span.length);
 }
 }  // namespace leaf
 

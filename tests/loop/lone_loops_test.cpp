@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/loop/lone_loops_test.cpp -- LONE-1 to LONE-5: when loops run without a region; promises_test.cpp shows
 // that they are loops all the same
-#include <lockstep/detail/loop/place_pace.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // tests/model/constructs_model_test.cpp -- what members of a region do together, under all schedules
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
-#include <lockstep/detail/reduce/cell_access.hpp>
+#include <lockstep/detail/reduce/reduction_operations.hpp>
 #include <lockstep/member.hpp>
 #include "region/construct_boards.hpp"
 #include "region/team_barrier.hpp"

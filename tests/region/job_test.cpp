@@ -35,11 +35,10 @@ struct lone_member {
 /// A part of a loop that nobody else runs.
 struct lone_share {
   explicit lone_share(std::size_t rank, std::uint32_t part = 0, std::uint32_t parts = 1)
-      : common{stop, tickets, 1, 8, parts}, self(common, rank, part, nullptr) {}
+      : self(stop, tickets, 1, 8, parts, rank, part) {}
 
   lockstep::detail::stop_source stop;
   lockstep::detail::atomic<std::size_t> tickets{0};
-  lockstep::detail::loop_common common;
   loop_share self;
 };
 

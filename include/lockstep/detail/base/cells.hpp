@@ -2,7 +2,7 @@
 // lockstep/detail/base/cells.hpp -- 16 bytes by which members hand values to each other (layer: base)
 //
 // A small value lies in the cell itself. For any other value the cell holds the address, and a kept_values owns the
-// value. How values of any type get there: cell_access.hpp.
+// value. How values of any type get there: reduction_operations.hpp.
 #ifndef LOCKSTEP_DETAIL_BASE_CELLS_HPP
 #define LOCKSTEP_DETAIL_BASE_CELLS_HPP
 

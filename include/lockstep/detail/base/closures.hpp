@@ -135,6 +135,30 @@ template <class Function, class... Arguments>
 using held_function =
     typename held_closure<may_be_copied<Function>::value, Function, Arguments...>::type;
 
+/// A function that is called where it is, through a pointer: it must outlive the call.
+template <class Signature>
+class function_ref;
+template <class Result, class... Arguments>
+class function_ref<Result(Arguments...)> {
+ public:
+  using caller = Result (*)(const void* data, Arguments... arguments);
+
+  function_ref(caller how, const void* data) noexcept : call_(how), data_(data) {}
+  template <class Function>
+  function_ref(const Function& f) noexcept : call_(call<Function>), data_(&f) {}
+
+  Result operator()(Arguments... arguments) const { return call_(data_, arguments...); }
+
+ private:
+  template <class Function>
+  LOCKSTEP_NOINLINE static Result call(const void* data, Arguments... arguments) {
+    return (*static_cast<const Function*>(data))(arguments...);
+  }
+
+  caller call_;
+  const void* data_;
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

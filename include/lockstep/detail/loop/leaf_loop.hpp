@@ -17,40 +17,46 @@
 //           what one call for all of them does. Each part costs one division per nesting. After that the indices
 //           step with carry; the innermost range is a plain loop that the compiler may vectorise.
 //
+// A place of the program, of which there is one for each closure type in each module, knows the functions that were
+// compiled for its leaf, and what was learned of its loops. The cost of an iteration holds for every team. The number of
+// iterations from which on a loop pays holds for one team. Rules: src/loop/loop_pace.hpp.
+//
+//   bits of `alone`  meaning
+//   63..40           the team that has learned it; 0: none
+//   39..16           the most iterations of a loop that runs alone
+//   15..0            how many more loops may run alone
+// Its use: LONE-4 of src/team/team_loops.cpp. `cost` has the bits of a place_pace::cost.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  alone.load   relaxed  -      LONE-4: it says how a loop is run, and orders nothing
+//   2  alone.store  relaxed  -      as 1
+//   3  cost.load    relaxed  -      as 1
+//   4  cost.store   relaxed  -      as 1
+//
 // Cost   a call, 1 to 2 ns a part.
 #ifndef LOCKSTEP_DETAIL_LOOP_LEAF_LOOP_HPP
 #define LOCKSTEP_DETAIL_LOOP_LEAF_LOOP_HPP
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/base/index_span.hpp>
 #include <lockstep/detail/base/range_parts.hpp>
-#include <lockstep/detail/loop/place_pace.hpp>
+#include <lockstep/detail/platform/atomic.hpp>
+#include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/region/job.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A function for the parts of a range of offsets, its type erased. It refers to `data`, which must outlive the loop.
-struct range_body {
-  void (*call)(const void* data, std::size_t first, std::size_t last);
-  const void* data;
-
-  void operator()(std::size_t first, std::size_t last) const { call(data, first, last); }
-};
-/// The range_body of an object with operator()(first, last) const.
-template <class Body>
-LOCKSTEP_NOINLINE void call_body(const void* data, std::size_t first, std::size_t last) {
-  (*static_cast<const Body*>(data))(first, last);
-}
-template <class Body>
-range_body body_of(const Body& of) noexcept {
-  return {call_body<Body>, &of};
-}
+/// A function for the parts of a range of offsets.
+using range_body = function_ref<void(std::size_t first, std::size_t last)>;
 
 // The author of a function decides whether its unsigned argument may come from an int.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
@@ -237,8 +243,53 @@ constexpr std::size_t grain_of(schedule how) noexcept {
 /// How a loop ended that was to run alone. Refused: nothing was run.
 enum class lone_outcome { refused, complete, stopped };
 
-/// What the library knows of a team's loop at one place of a program: the functions that were compiled for the leaf, and
-/// what was learned of its loops. One object for each type of leaf and module.
+class place_pace {
+ public:
+  static constexpr std::size_t most_iterations = (std::size_t{1} << 24) - 1;
+  static constexpr std::uint32_t most_loops = 0xFFFF;
+
+  /// Whether a loop of the team may run alone; counts it.
+  bool allows(std::uint32_t team, std::size_t iterations) noexcept {
+    const std::uint64_t seen = alone_.load(memory_order_relaxed);  // 1
+    if ((seen >> 40) != team || iterations > (seen >> 16 & most_iterations)) return false;
+    if ((seen & most_loops) == 0) return false;
+    alone_.store(seen - 1, memory_order_relaxed);  // 2
+    return true;
+  }
+  void allow(std::uint32_t team, double iterations, std::uint32_t loops) noexcept {
+    constexpr double most = static_cast<double>(most_iterations);
+    const std::uint64_t limit =
+        iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
+    alone_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
+  }
+  /// Whether no more of the team's loops may run alone: the next one is to be measured.
+  bool is_spent(std::uint32_t team) const noexcept {
+    const std::uint64_t seen = alone_.load(memory_order_relaxed);  // 1
+    return (seen >> 40) == team && (seen & most_loops) == 0;
+  }
+
+  struct cost {
+    float iteration;  ///< nanoseconds; 0: unknown
+    std::uint8_t samples, steady;
+    std::uint16_t skipped;  ///< loops since the last sample
+  };
+  cost look() const noexcept {
+    const std::uint64_t bits = cost_.load(memory_order_relaxed);  // 3
+    cost known;
+    std::memcpy(&known, &bits, sizeof known);
+    return known;
+  }
+  void keep(const cost& known) noexcept {
+    std::uint64_t bits;
+    std::memcpy(&bits, &known, sizeof bits);
+    cost_.store(bits, memory_order_relaxed);  // 4
+  }
+
+ private:
+  unseamed_atomic<std::uint64_t> alone_{0}, cost_{0};
+};
+
+/// One object for each type of leaf and module.
 struct loop_place {
   void (*call)(const void* loop, std::size_t first, std::size_t last);
   job::caller<loop_share> carried;  ///< null: the loop is called where it is

@@ -35,38 +35,27 @@ bool hand_out_and_wait(member_state& at, source_place where, std::size_t length,
 bool hand_out_by_weight(member_state& at, std::size_t length, weighted_schedule& how,
                         const range_body& body);
 
-/// An iteration of an ordered loop, its type erased.
-struct ordered_body {
-  void (*call)(const void* data, std::size_t offset, ordered_turn& turn);
-  const void* data;
-};
+/// An iteration of an ordered loop.
+using ordered_body = function_ref<void(std::size_t offset, ordered_turn& turn)>;
 /// Hands out iterations that take turns, then waits for all. `throws`: a turn in a stopped region throws.
 bool hand_out_in_order(member_state& at, source_place where, std::size_t length, schedule how,
                        const ordered_body& body, bool throws);
 
-/// Calls f(i, turn), where i is `first` and the offset.
-template <class Index, class Function>
-struct each_in_order {
-  static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
-                "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
-                "index and a lockstep::ordered_turn&");
-  Index first;
-  Function& f;
-
-  LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-  static void call(const void* data, std::size_t offset, ordered_turn& turn) {
-    const each_in_order& self = *static_cast<const each_in_order*>(data);
-    Index index = index_at(self.first, offset);
-    self.f(index, turn);
-  }
-  LOCKSTEP_END_SIGN_CONVERSIONS
-};
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+/// Calls f(i, turn).
 template <class Index, class Function>
 bool run_ordered(member_state& at, const index_span<Index>& span, Function& f, schedule how,
                  source_place where, bool throws) {
-  const each_in_order<Index, Function> each = {span.first, f};
-  return hand_out_in_order(at, where, span.length, how, {each.call, &each}, throws);
+  static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
+                "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
+                "index and a lockstep::ordered_turn&");
+  const auto each = [&](std::size_t offset, ordered_turn& turn) {
+    Index index = index_at(span.first, offset);
+    f(index, turn);
+  };
+  return hand_out_in_order(at, where, span.length, how, each, throws);
 }
+LOCKSTEP_END_SIGN_CONVERSIONS
 
 /// Calls f(), if that compiles. If not, a static_assert has said so, and its sentence is to be the only error.
 template <class Function>

@@ -216,8 +216,8 @@ Type reduce_leaves(world_body& of, member_state& at, const Values& values, std::
       });
     }
   } all = {at, init};
-  if (!evaluate_leaves(of, at, reductions::operations_for<Type, Operation>(values), values,
-                       sizeof(Type), length, how, meeting::meet, &all)) {
+  if (!evaluate_leaves(of, at, reductions::operations_for<Type, Operation, Values>::reduction,
+                       values, sizeof(Type), length, how, meeting::meet, &all)) {
     leave_stopped_region();
     return init;
   }

@@ -4,6 +4,11 @@
 // For each closure one function folds iterations. For each type and operation one function combines two values. The
 // rest of a reduction calls them through a table of pointers.
 //
+// Values are handed over in cells. One that is trivially copyable and has at most 16 bytes lies in the cell. For any
+// other value the cell holds the address, and the hand-over costs an allocation. The writer keeps the value as long as a
+// member may read the cell. The region's caller destroys the values that are left when the region ends (GROUP-3 of
+// group.hpp).
+//
 // What is asked of the types:
 //   init, of type Type   movable, by construction and by assignment. Copyable where every member gets the result;
 //                     the forms that are a region by themselves (a team's reduce_each) do with moves.
@@ -17,18 +22,97 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
 
+#include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/base/index_span.hpp>
-#include <lockstep/detail/loop/place_pace.hpp>
-#include <lockstep/detail/reduce/cell_access.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/detail/region/member_state.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+class stop_source;
+
+// --- values of any type in cells ---
+
+template <class Type>
+constexpr bool fits_cell() noexcept {
+  return std::is_trivially_copyable<Type>::value && sizeof(Type) <= cell::size &&
+         alignof(Type) <= cell::size;
+}
+
+/// What the library needs to know about values that do not fit a cell.
+struct value_type {
+  element_type room;  ///< for any_aligned_array: memory, in which it makes nothing
+  void (*destroy)(void* value);
+  void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
+  void (*copy)(void* to, const void* from);  ///< constructs `to`
+};
+template <class Type>
+struct value_type_of {
+  static void make_nothing(void*) noexcept {}
+  static void destroy(void* value) { static_cast<Type*>(value)->~Type(); }
+  static void move(void* to, void* from) { ::new (to) Type(std::move(*static_cast<Type*>(from))); }
+  static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
+    ::new (to) Type(*static_cast<const Type*>(from));
+  }
+  static void copy_value(void*, const void*, std::false_type) noexcept {}
+  static void copy(void* to, const void* from) {
+    copy_value(to, from, std::is_copy_constructible<Type>());
+  }
+  static const value_type all;
+};
+template <class Type>
+const value_type value_type_of<Type>::all = {
+    {sizeof(Type), alignof(Type) > cache_line_size ? alignof(Type) : cache_line_size, make_nothing,
+     nullptr},
+    destroy,
+    move,
+    copy};
+
+/// Makes room for `count` values, and destroys those that `keeps` had before.
+void* make_room(const value_type& type, owner<kept_values>& keeps, std::size_t count);
+/// Moves a value to the room, and puts its address into the cell.
+void put_value(void* room, cell& into, void* value);
+
+/// Reads values of Type from cells, and writes them. `keeps` owns what does not fit, until the end of the region.
+template <class Type, bool InTheCell = fits_cell<Type>()>
+struct cell_access {
+  static void put(cell& into, const Type& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(Type));
+  }
+  static void put(void*, cell& into, const Type& value) noexcept { put(into, value); }
+  static void put(member_state&, owner<kept_values>&, cell& into, const Type& value) noexcept {
+    put(into, value);
+  }
+  static Type get(const cell& from) noexcept {
+    alignas(Type) unsigned char storage[sizeof(Type)];
+    std::memcpy(storage, from.bytes, sizeof(Type));
+    return std::move(*reinterpret_cast<Type*>(storage));
+  }
+};
+template <class Type>
+struct cell_access<Type, false> {
+  /// Moves from `value`. `room` comes from make_room().
+  static void put(void* room, cell& into, Type& value) { put_value(room, into, &value); }
+  static void put(member_state& at, owner<kept_values>& keeps, cell& into, Type value) {
+    member_state::note_kept_values(at.shared());
+    put_value(make_room(value_type_of<Type>::all, keeps, 1), into, &value);
+  }
+  static const Type& get(const cell& from) noexcept {
+    const Type* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return *address;
+  }
+};
+
 namespace reduction_tree {
 
 /// Iterations between two checks whether the region was stopped. A leaf may have 2^54 iterations.
@@ -102,13 +186,15 @@ inline void check_copyable() noexcept {
 struct operands {
   void* operation;
 };
-/// Leaves of a scan over `length` iterations, and whether the region is stopped.
+/// Leaves of a range of `length` iterations, and the region in which they are evaluated.
 struct leaf_run {
   std::size_t length, leaf_size;
   index_range leaves;
-  bool (*may_stop)(const void* at);
-  const void* at;
+  const stop_source* stop;
+  std::uint32_t region;
 };
+bool is_stopped(const leaf_run& run) noexcept;
+
 /// What a scan does with leaves. skips: combines their sums; stores: stores values as well; does_all: makes sums, too.
 enum class scan_pass : unsigned char { skips, stores, does_all };
 /// What is compiled for a reduction's types.
@@ -120,13 +206,13 @@ struct operations {
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
   const value_type* type;                                        ///< null: values fit a cell
-  bool in_strips;  ///< a long leaf takes several calls of fold
+  bool in_strips;    ///< a long leaf takes several calls of fold
+  place_pace* pace;  ///< where it is a loop by itself
   /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `room` comes from
   /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf.
   bool (*sum_leaves)(const operands& of, const leaf_run& run, void* room, cell* sums);
   bool (*scan_leaves)(const operands& of, const leaf_run& run, scan_pass pass, const cell* sums,
                       void* value);
-  place_pace* pace;  ///< where it is a loop by itself
 };
 
 // --- what is in it ---
@@ -287,16 +373,24 @@ template <class Strip>
 LOCKSTEP_ALWAYS_INLINE bool for_strips(const leaf_run& run, std::size_t first, std::size_t last,
                                        const Strip& strip) {
   constexpr std::size_t most = reduction_tree::strip_length;
-  std::size_t end = LOCKSTEP_UNLIKELY(last - first > most) ? first + most : last;
-  strip(first, end);
-  while (LOCKSTEP_UNLIKELY(end != last)) {
-    if (run.may_stop(run.at)) return false;
-    first = end;
-    end = last - first > most ? first + most : last;
+  while (true) {
+    const std::size_t end = LOCKSTEP_UNLIKELY(last - first > most) ? first + most : last;
     strip(first, end);
+    if (!LOCKSTEP_UNLIKELY(end != last)) return true;
+    if (is_stopped(run)) return false;
+    first = end;
   }
-  return true;
 }
+/// The sum of a leaf. If `goes_on` is false, it is not complete.
+template <class Type, class Values, class Operation>
+LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const leaf_run& run,
+                                        std::size_t first, std::size_t last, bool& goes_on) {
+  Type sum(own.start(first, last));
+  goes_on = for_strips(run, first, last,
+                       [&](std::size_t from, std::size_t to) { own.go_on(sum, from, to, op); });
+  return sum;
+}
+
 /// Calls leaf(number, first, last) for each leaf. Ends with false if a call returns false or the region is stopped.
 template <class Leaf>
 bool for_leaves(const leaf_run& run, const Leaf& leaf) {
@@ -305,32 +399,22 @@ bool for_leaves(const leaf_run& run, const Leaf& leaf) {
   for (std::size_t number = run.leaves.first; number < last; ++number) {
     // A look takes as long as a short leaf. So only one short leaf in 16 looks; 16 have fewer iterations than a strip.
     const bool looks = size >= 64 || number % 16 == 0;
-    if (LOCKSTEP_UNLIKELY(looks) && run.may_stop(run.at)) return false;
+    if (LOCKSTEP_UNLIKELY(looks) && is_stopped(run)) return false;
     const std::size_t end = length - i <= size ? length : i + size;
     if (!leaf(number, i, end)) return false;
     i = end;
   }
   return true;
 }
-/// The sum of a leaf. If is_stopped, the sum is not complete.
-template <class Type, class Values, class Operation>
-LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const leaf_run& run,
-                                        std::size_t first, std::size_t last, bool& is_stopped) {
-  Type sum(own.start(first, last));
-  is_stopped = !for_strips(run, first, last,
-                           [&](std::size_t from, std::size_t to) { own.go_on(sum, from, to, op); });
-  return sum;
-}
 template <class Type, class Values, class Operation>
 bool sum_leaves(const operands& of, const leaf_run& run, void* room, cell* sums) {
   const Values own(static_cast<const Values&>(of));
   Operation& op = *static_cast<Operation*>(of.operation);
   return for_leaves(run, [&](std::size_t number, std::size_t first, std::size_t last) {
-    bool is_stopped;
-    Type sum(sum_of_leaf<Type>(own, op, run, first, last, is_stopped));
-    if (is_stopped) return false;
-    cell_access<Type>::put(room, sums[number], sum);
-    return true;
+    bool goes_on;
+    Type sum(sum_of_leaf<Type>(own, op, run, first, last, goes_on));
+    if (goes_on) cell_access<Type>::put(room, sums[number], sum);
+    return goes_on;
   });
 }
 template <class Type, class Values, class Operation>
@@ -340,11 +424,11 @@ bool scan_leaves(const operands& of, const leaf_run& run, scan_pass pass, const 
   Operation& op = *static_cast<Operation*>(of.operation);
   Type prefix(std::move(*static_cast<Type*>(value)));  // no store can change a local: a register
   const auto pass_leaf = [&](std::size_t number, std::size_t first, std::size_t last) {
-    bool is_stopped = false;
-    Type sum(pass == scan_pass::does_all ? sum_of_leaf<Type>(own, op, run, first, last, is_stopped)
+    bool goes_on = true;
+    Type sum(pass == scan_pass::does_all ? sum_of_leaf<Type>(own, op, run, first, last, goes_on)
                                          : cell_access<Type>::get(sums[number]));
     Type running(prefix);
-    if (is_stopped || !for_strips(run, first, last, [&](std::size_t from, std::size_t to) {
+    if (!goes_on || !for_strips(run, first, last, [&](std::size_t from, std::size_t to) {
           own.run_through(running, from, to, op);
         })) {
       return false;
@@ -361,28 +445,32 @@ bool scan_leaves(const operands& of, const leaf_run& run, scan_pass pass, const 
   return true;
 }
 
-/// Values: each_value or block_value.
+/// Values: each_value or block_value; of a scan scanned_value.
 template <class Type, class Operation, class Values>
-const operations& operations_for(const Values&) noexcept {
-  static const operations all = {fold_range<Type, Values, Operation>,
-                                 combine_values<Type, Operation>,
-                                 fits_cell<Type>() ? nullptr : &value_type_of<Type>::get(),
-                                 Values::in_strips,
-                                 nullptr,
-                                 nullptr,
-                                 &pace_of<void(Type*, Values*, Operation*)>::at};
-  return all;
-}
+struct LOCKSTEP_MODULE_LOCAL operations_for {
+  static const operations reduction, scan;
+  static place_pace pace;
+};
 template <class Type, class Operation, class Values>
-const operations& operations_of_scan(const Values& values) noexcept {
-  static const operations all = [&values] {
-    operations result = operations_for<Type, Operation>(values);
-    result.sum_leaves = sum_leaves<Type, Values, Operation>;
-    result.scan_leaves = scan_leaves<Type, Values, Operation>;
-    return result;
-  }();
-  return all;
-}
+place_pace operations_for<Type, Operation, Values>::pace;
+template <class Type, class Operation, class Values>
+const operations operations_for<Type, Operation, Values>::reduction = {
+    fold_range<Type, Values, Operation>,
+    combine_values<Type, Operation>,
+    fits_cell<Type>() ? nullptr : &value_type_of<Type>::all,
+    Values::in_strips,
+    &operations_for::pace,
+    nullptr,
+    nullptr};
+template <class Type, class Operation, class Values>
+const operations operations_for<Type, Operation, Values>::scan = {
+    nullptr,
+    combine_values<Type, Operation>,
+    fits_cell<Type>() ? nullptr : &value_type_of<Type>::all,
+    false,
+    &operations_for::pace,
+    sum_leaves<Type, Values, Operation>,
+    scan_leaves<Type, Values, Operation>};
 
 }  // namespace reductions
 }  // namespace detail

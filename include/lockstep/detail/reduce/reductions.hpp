@@ -40,19 +40,12 @@ namespace reductions {
 /// The result of combine(cells). `at_hand` if the region was stopped and exceptions are off.
 template <class Type, class Combine>
 Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combine) {
-  struct last_to_arrive {
-    member_state& at;
-    const Combine& combine;
-    std::uint32_t phase;
-
-    static void put_result(const void* data, cell& into) {
-      const last_to_arrive& self = *static_cast<const last_to_arrive*>(data);
-      Type result(self.combine(self.at.values_of(self.phase)));
-      cell_access<Type>::put(self.at, self.at.kept_result, into, std::move(result));
-    }
-  } const last = {at, combine, at.next_phase()};
+  const std::uint32_t phase = at.next_phase();
+  const auto put_result = [&](cell& into) {
+    cell_access<Type>::put(at, at.kept_result, into, combine(at.values_of(phase)));
+  };
   cell values[most_met_by_cells];
-  const meeting how = at.meet(mine, {last_to_arrive::put_result, &last}, values);
+  const meeting how = at.meet(mine, put_result, values);
   if (how == meeting::by_cells) return combine(cells_of_ranks{values[0].bytes, sizeof(cell)});
   if (how == meeting::by_value) return cell_access<Type>::get(values[0]);
   leave_stopped_region();
@@ -163,8 +156,8 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t l
   check_types<Type, typename Values::value, Operation>();
   Place::template check_result<Type>();
   result_of<Type> result;
-  const outcome how_it_ended =
-      reduce(in, operations_for<Type, Operation>(values), values, length, how, result.room());
+  const outcome how_it_ended = reduce(in, operations_for<Type, Operation, Values>::reduction,
+                                      values, length, how, result.room());
   if (how_it_ended == outcome::done) {
     Type& whole =
         result.value_left();  // first: what follows may throw, and `result` must destroy it
@@ -177,13 +170,14 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t l
 template <class Type, class Place, class Index, class Function, class Operation, class Store>
 Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, Store& store,
           const Type& init, schedule how) {
-  const scanned_value<Type, Index, Function, Store> values(&op, span.first, f, store);
-  check_types<Type, typename decltype(values)::value, Operation>();
+  using values_of_scan = scanned_value<Type, Index, Function, Store>;
+  const values_of_scan values(&op, span.first, f, store);
+  check_types<Type, typename values_of_scan::value, Operation>();
   check_copyable<Type>();
   result_of<Type> first, result;
   first.set(init);
-  const outcome how_it_ended = scan(in, operations_of_scan<Type, Operation>(values), values,
-                                    span.length, how, first.room(), result.room());
+  const outcome how_it_ended = scan(in, operations_for<Type, Operation, values_of_scan>::scan,
+                                    values, span.length, how, first.room(), result.room());
   if (how_it_ended == outcome::done) return std::move(result.value_left());
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;

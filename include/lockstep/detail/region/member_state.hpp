@@ -17,6 +17,7 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/base/cells.hpp>
+#include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/observe/member_view.hpp>
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
@@ -40,14 +41,7 @@ inline void leave_stopped_region() noexcept {}
 #endif
 
 /// Makes one value of the cells of a phase.
-struct cell_combine {
-  void (*call)(const void* data, cell& into);
-  const void* data;
-
-  void operator()(cell& into) const {
-    if (call != nullptr) call(data, into);
-  }
-};
+using cell_combine = function_ref<void(cell& into)>;
 /// The result of a meeting with values. Either the region is stopped, or each member combines the cells of that phase,
 /// or the last member to arrive has combined them for all.
 enum class meeting : unsigned char { stopped, by_cells, by_value };

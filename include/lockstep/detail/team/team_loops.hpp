@@ -27,8 +27,6 @@ lone_outcome run_lone_loop(team_host& on, const range_body& body, std::size_t le
 /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
 bool run_loop(team_host& on, loop_place& place, const void* loop, std::size_t length, schedule how,
               source_place where);
-/// [0, length), one by one to whichever member comes, as a region.
-bool run_each(team_host& on, const range_body& body, std::size_t length, place_pace& place);
 /// On all members, in blocks by measured speed.
 bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
                     weighted_schedule& how, source_place where);
@@ -44,7 +42,7 @@ class team_loops {
     const sized_leaf<Leaf> loop = {length, leaf};
     loop_place& place = loop_place_of<Leaf>::at;
     if (needs_nobody(place, length, how)) {
-      const range_body body = {loop.call, &loop};
+      const range_body body(loop.call, &loop);
       const lone_outcome alone = how.kind() == schedule_kind::static_blocks
                                      ? run_lone_loop(on_, body, length)
                                      : run_lone_loop(on_, body, length, how);
@@ -54,14 +52,16 @@ class team_loops {
   }
   template <class Leaf>
   bool run(const Leaf& leaf, std::size_t length, weighted_schedule& how, source_place where) const {
-    return run_by_weights(on_, body_of(leaf), length, how, where);
+    return run_by_weights(on_, leaf, length, how, where);
   }
   template <class... Functions>
   bool invoke(Functions&... functions) const {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    return run_each(on_, body_of(each), sizeof...(Functions), pace_of<decltype(each)>::at);
+    const sized_leaf<decltype(each)> loop = {sizeof...(Functions), each};
+    return run_loop(on_, loop_place_of<decltype(each)>::at, &loop, loop.length, dynamic_schedule(),
+                    call_site::none());
   }
 
  private:
