@@ -69,6 +69,7 @@ class loop_share {
   /// How many shares there are.
   std::size_t size() const noexcept { return shares_; }
   bool is_alone() const noexcept { return shares_ == 1; }
+  std::uint32_t parts() const noexcept { return parts_; }
   /// Its number among those of the share.
   std::uint32_t part() const noexcept { return part_; }
   /// This part's number among the parts of all shares.
