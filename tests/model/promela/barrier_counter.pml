@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Barrier above 8 participants: everyone counts itself in, the last publishes the phase of all.
 //
-// Models: barrier of include/lockstep/sync/barrier.hpp without flags() (arrive_checked, wait_until) on
-// basic_phase_board of detail/toolbox/phase_board.hpp; see lib/board.inc for what is below, and for the memory.
+// Models: a node of the tree of src/wait/ranked_phases.hpp, which has all participants, on published_words of
+// src/wait/published_words.hpp; see lib/board.inc for what is below, and for the memory.
 // The store that sets arrived_ back is made at once: before the advance after it nobody looks at arrived_,
 // and the store reaches memory before the advance does.
 //

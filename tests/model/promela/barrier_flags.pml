@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Barrier up to 8 participants: each publishes its phase on its own line and waits for all others.
 //
-// Models: barrier of include/lockstep/sync/barrier.hpp with flags() (arrive_checked, wait_until) on
-// basic_phase_board of detail/toolbox/phase_board.hpp; see lib/board.inc for what is below, and for the memory.
+// Models: the flags of src/wait/ranked_phases.hpp on published_words of src/wait/published_words.hpp; see lib/board.inc
+// for what is below, and for the memory.
 // A fast thread laps into the next phase while others still wake up, or look, in this one.
 //
 // Checked: nobody returns from phase p before all have arrived in it; R2: then every phase is p or p + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One thread notifies, one waits, with and without a deadline; a third may terminate.
 //
-// Models: event of include/lockstep/sync/event.hpp (notify, wait_until, terminate, state::sleep, take)
+// Models: event of include/lockstep/event.hpp (notify, wait_until, terminate, state::sleep, take)
 // and wait_engine::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. All state that two threads share
 // is one word, changed by read-modify-writes, so one memory for all is exact; orders do not appear.
 //

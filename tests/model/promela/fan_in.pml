@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Two threads notify, and run ahead; one waits for both; one of the two may terminate in the end.
 //
-// Models: fan_in of include/lockstep/sync/fan.hpp (notify, wait, terminate) on basic_phase_board of
-// detail/toolbox/phase_board.hpp (wait_until, terminate); see lib/board.inc for what is below, and for the memory.
+// Models: fan_in of include/lockstep/fan.hpp and src/toolbox/fan.cpp (notify, wait, terminate) on published_words of
+// src/wait/published_words.hpp; see lib/board.inc for what is below, and for the memory.
 //
 // Checked: a wait returns only when each notifier has notified once more, so that a fast one does not stand
 // in for a slow one; no notification is lost; nobody sleeps for ever; with terminate, every wait returns,

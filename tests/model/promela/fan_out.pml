@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One thread notifies, and runs ahead; two wait; it may terminate in the end.
 //
-// Models: fan_out of include/lockstep/sync/fan.hpp (notify, wait, terminate) on basic_phase_board of
-// detail/toolbox/phase_board.hpp (wait_until, terminate); see lib/board.inc for what is below, and for the memory.
+// Models: fan_out of include/lockstep/fan.hpp and src/toolbox/fan.cpp (notify, wait, terminate) on published_words of
+// src/wait/published_words.hpp; see lib/board.inc for what is below, and for the memory.
 //
 // Checked: a wait returns only for a notification that was made; none is lost; nobody sleeps for ever;
 // with terminate, every wait returns, the last ones false; every thread ends, if no thread is forgotten.

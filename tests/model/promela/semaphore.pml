@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Three threads want permits, one of them until a deadline; others release them.
 //
-// Models: counting_semaphore of include/lockstep/semaphore.hpp (release) and queued_word.hpp (try_take, take_slowly,
-// enqueue, leave, hand_over); see lib/parking.inc for the queue. A try that fails changes nothing: the tries while a
-// thread lingers are one try, made later. A thread that leaves the queue also hands over in the shipped code, which no
-// waiter relies on: all want the same.
+// Models: counting_semaphore of include/lockstep/semaphore.hpp (release) and queued_word of src/wait/parking_lot.hpp
+// (try_take, take_slowly, enqueue, leave, hand_over); see lib/parking.inc for the queue. A try that fails changes
+// nothing: the tries while a thread lingers are one try, made later. A thread that leaves the queue also hands over in
+// the shipped code, which no waiter relies on: all want the same.
 //
 // Checked: SEMAPHORE-1, permits are neither made nor lost; SEMAPHORE-2, the bit is set exactly while the queue is not
 // empty; a permit is not lost to a thread whose time is up; nobody sleeps for ever, every thread ends, if no

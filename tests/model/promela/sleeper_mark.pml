@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Three threads take turns; each waits for the one before it. All sleep on one mark, and all notify.
 //
-// Models: team::turn of include/lockstep/team/team.hpp (constructor, destructor, ready, sleep) on
-// sleeper_mark, wait_engine and process_fence; see lib/board.inc for these and for the memory.
+// Models: turns by a number, on the mark of src/wait/published_words.hpp, wait_engine and process_fence; see
+// lib/board.inc for these and for the memory. (Callers of a team queue otherwise: src/region/turns.hpp.)
 // The notifier of a turn meets sleepers of the next ones, and other notifiers: the mark must step.
 //
 // The variant 'both' has the fence on both sides (fence_payer::both); 'refused' has a system that may

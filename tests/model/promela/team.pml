@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A team of three runs regions, and ends: fork, job, join, terminate.
 //
-// Models: team of include/lockstep/team/team.hpp (run, perform, work, stop_workers) with its boards
-// forks_ (writer 0: the caller) and joins_ (writers 1 and 2: the workers) of detail/toolbox/phase_board.hpp; see
-// lib/board.inc for what is below, and for the memory. The job is written before the fork's phase and
+// Models: announcement, return and end of regions, as src/region/region_board.hpp has them on one line of its tree,
+// with words of forks (writer 0: the caller) and of joins (writers 1 and 2: the workers); see lib/board.inc for what
+// is below, and for the memory. Claims, shares and the tree itself are explored on the shipped code.
+// The job is written before the fork's phase and
 // reaches memory before it does; who reads it after that phase sees it, or a later one, which is what
 // is excluded here. Not here: the queue of outside threads (sleeper_mark.pml), nested runs, exceptions.
 //
