@@ -115,7 +115,7 @@ class record_ring {
   /// Only for its thread.
   void put(const trace_record& of) noexcept {
     const std::uint64_t at = count_.load(memory_order_relaxed);  // 13
-    std::uint64_t image[record_words] = {};
+    std::uint64_t image[record_words];
     std::memcpy(image, &of, sizeof of);
     for (std::size_t k = 0; k < record_words; ++k) {
       slots_[at & (records_ - 1)].words[k].store(image[k], memory_order_release);  // 10
@@ -155,7 +155,8 @@ class record_ring {
   std::uint64_t thread = 0;  ///< the thread that writes it, and that alone uses this
 
  private:
-  static constexpr std::size_t record_words = (sizeof(trace_record) + 7) / 8;
+  static constexpr std::size_t record_words = sizeof(trace_record) / 8;
+  static_assert(sizeof(trace_record) % 8 == 0, "whole words");
   struct slot {
     observer_atomic<std::uint64_t> words[record_words];
   };
