@@ -2,8 +2,8 @@
 // omp_..._lock and omp_..._nest_lock.
 //
 // A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter who holds it.
-// A nested lock belongs to a task. GCC gives it 16 bytes, LLVM and Fortran 8: what we have there is a pointer to our own.
-// In OMP_1.0 it has 8 bytes and belongs to a thread.
+// A nested lock belongs to a task, in OMP_1.0 to a thread. GCC gives it 16 bytes, LLVM, Fortran and OMP_1.0 8: what we
+// have there is a pointer to our own.
 #include "locks.hpp"
 
 #include <cstdlib>
@@ -22,27 +22,25 @@ namespace lockstep::openmp {
 struct nest_lock {
   word_lock lock;
   std::uint32_t depth;
-  detail::atomic<task*> owner;
+  detail::atomic<const void*> owner;
 
   void reset() noexcept {
     lock.reset();
     depth = 0;
     owner.store(nullptr, detail::memory_order_relaxed);  // before others know the lock
   }
-  bool is_mine(const task* self) const noexcept {
+  bool is_mine(const void* self) const noexcept {
     // Relaxed: only our own address says anything, and we wrote it ourselves.
     return owner.load(detail::memory_order_relaxed) == self;
   }
-  std::uint32_t set() noexcept {
-    task* const self = here().running;
+  std::uint32_t set(const void* self) noexcept {
     if (!is_mine(self)) {
       lock.lock();
       owner.store(self, detail::memory_order_relaxed);  // for is_mine()
     }
     return ++depth;
   }
-  std::uint32_t test() noexcept {
-    task* const self = here().running;
+  std::uint32_t test(const void* self) noexcept {
     if (!is_mine(self)) {
       if (!lock.try_lock()) return 0;
       owner.store(self, detail::memory_order_relaxed);  // for is_mine()
@@ -60,41 +58,11 @@ struct nest_lock {
 
 namespace {
 
-/// omp_nest_lock_t of OMP_1.0: its word is the number of the thread that holds it.
-struct old_nest_lock {
-  word_lock lock;
-  std::uint32_t depth;
-
-  void reset() noexcept {
-    lock.reset();
-    depth = 0;
-  }
-  std::uint32_t set() noexcept {
-    const std::uint32_t self = thread_number() * 2;
-    if (!lock.is_held_by(self)) lock.lock(self);
-    return ++depth;
-  }
-  std::uint32_t test() noexcept {
-    const std::uint32_t self = thread_number() * 2;
-    if (!lock.is_held_by(self) && !lock.try_lock(self)) return 0;
-    return ++depth;
-  }
-  std::uint32_t unset() noexcept {
-    const std::uint32_t rest = --depth;
-    if (rest == 0) lock.unlock();
-    return rest;
-  }
-};
-static_assert(sizeof(old_nest_lock) == 8, "omp_nest_lock_t before OpenMP 3.0");
-
 // What programs call, with what a tool is told.
 
 using ompt::mutex_kind;
 
-template <class Lock>
-mutex_kind kind_of(const Lock&) noexcept {
-  return mutex_kind::nest_lock;
-}
+mutex_kind kind_of(const nest_lock&) noexcept { return mutex_kind::nest_lock; }
 mutex_kind kind_of(const word_lock&) noexcept { return mutex_kind::lock; }
 
 template <class Lock>
@@ -114,29 +82,19 @@ void tell_taken(mutex_kind kind, const void* lock, std::uint32_t depth) noexcept
   if (depth > 1) return ompt::tell_nesting(ompt::endpoint::begin, lock);
   ompt::has_locked(kind, lock, depth == 1);
 }
-template <class Lock>
-[[gnu::always_inline]] inline void set_nest(Lock& lock) noexcept {
-  if (!has_tool()) return static_cast<void>(lock.set());
+[[gnu::always_inline]] inline void set_nest(nest_lock& lock, const void* self) noexcept {
+  if (!has_tool()) return static_cast<void>(lock.set(self));
   note_call();
   ompt::begin_to_lock(mutex_kind::nest_lock, &lock);
-  tell_taken(mutex_kind::nest_lock, &lock, lock.set());
+  tell_taken(mutex_kind::nest_lock, &lock, lock.set(self));
 }
-template <class Lock>
-[[gnu::always_inline]] inline int test_nest(Lock& lock) noexcept {
-  if (!has_tool()) return static_cast<int>(lock.test());
+[[gnu::always_inline]] inline int test_nest(nest_lock& lock, const void* self) noexcept {
+  if (!has_tool()) return static_cast<int>(lock.test(self));
   note_call();
   ompt::begin_to_lock(mutex_kind::test_nest_lock, &lock);
-  const std::uint32_t depth = lock.test();
+  const std::uint32_t depth = lock.test(self);
   tell_taken(mutex_kind::test_nest_lock, &lock, depth);
   return static_cast<int>(depth);
-}
-template <class Lock>
-[[gnu::always_inline]] inline void unset_nest(Lock& lock) noexcept {
-  const std::uint32_t depth = lock.unset();
-  if (!has_tool()) return;
-  note_call();
-  if (depth == 0) return ompt::has_unlocked(mutex_kind::nest_lock, &lock);
-  ompt::tell_nesting(ompt::endpoint::end, &lock);
 }
 
 }  // namespace
@@ -162,32 +120,35 @@ OPENMP_API void nest_lock_destroy(nest_lock** lock) {
   std::free(*lock);
   *lock = nullptr;
 }
-OPENMP_API void nest_lock_set(nest_lock** lock) { set_nest(**lock); }
-OPENMP_API void nest_lock_unset(nest_lock** lock) { unset_nest(**lock); }
-OPENMP_API int nest_lock_test(nest_lock** lock) { return test_nest(**lock); }
-
-OPENMP_API void old_nest_lock_init(old_nest_lock* lock) { init(*lock); }
-OPENMP_API void old_nest_lock_destroy(old_nest_lock* lock) { destroy(*lock); }
-OPENMP_API void old_nest_lock_set(old_nest_lock* lock) { set_nest(*lock); }
-OPENMP_API void old_nest_lock_unset(old_nest_lock* lock) { unset_nest(*lock); }
-OPENMP_API int old_nest_lock_test(old_nest_lock* lock) { return test_nest(*lock); }
+OPENMP_API void nest_lock_set(nest_lock** lock) { set_nest(**lock, here().running); }
+OPENMP_API int nest_lock_test(nest_lock** lock) { return test_nest(**lock, here().running); }
+OPENMP_API void old_nest_lock_set(nest_lock** lock) { set_nest(**lock, &this_record); }
+OPENMP_API int old_nest_lock_test(nest_lock** lock) { return test_nest(**lock, &this_record); }
+OPENMP_API void nest_lock_unset(nest_lock** lock) {
+  nest_lock& own = **lock;
+  const std::uint32_t depth = own.unset();
+  if (!has_tool()) return;
+  note_call();
+  if (depth == 0) return ompt::has_unlocked(mutex_kind::nest_lock, &own);
+  ompt::tell_nesting(ompt::endpoint::end, &own);
+}
 
 // The names and versions by which programs call them: of C, and of Fortran with '_' behind.
 #define NAMED(ours, name, version)                                                         \
   __asm__(".symver " #ours ", omp_" name "_lock" version "\n .symver " #ours ", omp_" name \
           "_lock_" version)
-#define EACH_VERSION(verb)                                \
-  NAMED(lock_##verb, #verb, "@OMP_1.0");                  \
-  NAMED(lock_##verb, #verb, "@@OMP_3.0");                 \
-  NAMED(lock_##verb, #verb, "@VERSION");                  \
-  NAMED(old_nest_lock_##verb, #verb "_nest", "@OMP_1.0"); \
-  NAMED(nest_lock_##verb, #verb "_nest", "@@OMP_3.0");    \
+#define EACH_VERSION(verb, old_nest)                   \
+  NAMED(lock_##verb, #verb, "@OMP_1.0");               \
+  NAMED(lock_##verb, #verb, "@@OMP_3.0");              \
+  NAMED(lock_##verb, #verb, "@VERSION");               \
+  NAMED(old_nest, #verb "_nest", "@OMP_1.0");          \
+  NAMED(nest_lock_##verb, #verb "_nest", "@@OMP_3.0"); \
   NAMED(nest_lock_##verb, #verb "_nest", "@VERSION")
-EACH_VERSION(init);
-EACH_VERSION(destroy);
-EACH_VERSION(set);
-EACH_VERSION(unset);
-EACH_VERSION(test);
+EACH_VERSION(init, nest_lock_init);
+EACH_VERSION(destroy, nest_lock_destroy);
+EACH_VERSION(set, old_nest_lock_set);
+EACH_VERSION(unset, nest_lock_unset);
+EACH_VERSION(test, old_nest_lock_test);
 
 OPENMP_API void omp_init_lock_with_hint(word_lock* lock, unsigned hint) { init(*lock, hint); }
 OPENMP_API void omp_init_lock_with_hint_(word_lock* lock, const int* hint) {
