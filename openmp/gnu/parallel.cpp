@@ -19,7 +19,7 @@ void run_loop(part& self, outlined_function function, void* data, unsigned threa
   request.bind = bind_of(flags);
   request.loop = &loop;
   request.asked = threads;
-  run_region(self, function, data, resolve_threads(self, threads), request);
+  run_region(self, function, data, request);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ OPENMP_IN_BOTH(void, GOMP_parallel)(outlined_function function, void* data, unsi
   region_request request;
   request.bind = bind_of(flags);
   request.asked = threads;
-  run_region(self, function, data, resolve_threads(self, threads), request);
+  run_region(self, function, data, request);
 }
 
 OPENMP_IN_BOTH(unsigned, GOMP_parallel_reductions)(outlined_function function, void* data,

@@ -151,14 +151,17 @@ region_request take_asked(part& self) noexcept {
   region_request request;
   request.bind = self.asked_bind;
   request.asked = self.asked_threads;
-  self.asked_threads = 0;
-  self.asked_bind = proc_bind::no;
+  // Else not written: members of the region read what is around.
+  if (request.asked != 0) self.asked_threads = 0;
+  if (request.bind != proc_bind::no) self.asked_bind = proc_bind::no;
   return request;
 }
 
 void fork(part& self, microtask function, void* data, region_request& request) noexcept {
+  if (__builtin_expect(self.asked_specially == nullptr, 1))
+    return run_region(self, name_of(function), data, request);
   const unsigned size = resolve_threads(self, request.asked);
-  if (__builtin_expect(self.asked_specially != nullptr, 0)) take_special(self, request, size);
+  take_special(self, request, size);
   run_region(self, name_of(function), data, size, request);
 }
 /// Words that fit go with the call: others the members read in the caller's memory.

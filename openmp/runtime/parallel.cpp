@@ -27,19 +27,39 @@ void set_level(task_variables& of, unsigned level) noexcept {
 }
 
 /// What most processes have nothing of: is_process_plain().
-[[gnu::noinline]] void set_specials(region_frame& frame, const task_variables& own, unsigned size,
-                                    const region_request& request) noexcept {
+void set_specials(region_frame& frame, const part& self, unsigned size,
+                  const region_request& request) noexcept {
+  const unsigned level = self.level + 1;
   if (affinity::is_on()) {
-    frame.bind =
-        own.bind != proc_bind::no && request.bind != proc_bind::no ? request.bind : own.bind;
+    const proc_bind own = self.variables().bind;
+    frame.bind = own != proc_bind::no && request.bind != proc_bind::no ? request.bind : own;
     frame.is_bound = frame.bind != proc_bind::no;
-    frame.variables.bind =
-        frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
+    frame.own.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
   }
   frame.is_displayed = process_settings().displays_affinity &&
-                       display::is_new_region({frame.level, size, frame.bind, frame.outer->places});
+                       display::is_new_region({level, size, frame.bind, self.places});
   frame.is_special = frame.is_bound || frame.is_displayed || has_tool();
-  if (process_settings().has_levels()) set_level(frame.variables, frame.level);
+  if (process_settings().has_levels()) set_level(frame.own, level);
+}
+
+/// POOL-5.
+[[gnu::noinline]] void set_frame(pool& of, part& self, unsigned size,
+                                 const region_request& request) noexcept {
+  region_frame now;
+  now.outer = &self;
+  now.variables = &self.variables();
+  now.group = request.group;
+  now.own = self.variables();
+  if (request.threads_inside != 0) {
+    now.own.threads = request.threads_inside;
+    now.own.has_own_levels = true;
+  }
+  if (!of.is_plain) {
+    affinity::place_initial_thread(self);
+    set_specials(now, self, size, request);
+  }
+  if (now.own != self.variables()) now.variables = &of.frame.own;
+  if (now != of.frame) of.frame = now;
 }
 
 [[gnu::noinline, gnu::cold]] void set_specials(lone_part& of) noexcept {
@@ -52,6 +72,21 @@ void set_level(task_variables& of, unsigned level) noexcept {
     display::show_affinity(nullptr, of);
 }
 
+[[gnu::always_inline]] inline unsigned resolve(part& self, unsigned asked,
+                                               unsigned sections) noexcept {
+  const task_variables& own = self.variables();
+  if (asked == 1 || self.active_level >= static_cast<unsigned>(own.max_active_levels)) return 1;
+  unsigned size = asked != 0 ? asked : static_cast<unsigned>(own.threads);
+  if (__builtin_expect(own.is_dynamic, 0)) {
+    const unsigned most = static_cast<unsigned>(affinity::available_cpus());
+    if (size > most) size = most;
+    if (sections != 0 && size > sections) size = sections;
+  }
+  if (__builtin_expect(own.thread_limit != no_limit, 0) && size > 1)
+    size = root_of(self).take_threads(size, static_cast<unsigned>(own.thread_limit));
+  return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
+}
+
 /// Where observers are told that a region is.
 [[gnu::noinline, gnu::cold]] call_site site_of(outlined_function of) noexcept {
   return call_site(name_of_function(reinterpret_cast<const void*>(of)), 0);
@@ -60,37 +95,19 @@ void set_level(task_variables& of, unsigned level) noexcept {
 }  // namespace
 
 unsigned resolve_threads(part& self, unsigned asked, unsigned sections) noexcept {
-  const task_variables& own = self.variables();
-  if (asked == 1) return 1;
-  if (self.active_level >= static_cast<unsigned>(own.max_active_levels)) return 1;
-  unsigned size = asked != 0 ? asked : static_cast<unsigned>(own.threads);
-  if (own.is_dynamic) {
-    const unsigned most = static_cast<unsigned>(affinity::available_cpus());
-    if (size > most) size = most;
-    if (sections != 0 && size > sections) size = sections;
-  }
-  if (own.thread_limit != no_limit && size > 1) {
-    size = root_of(self).take_threads(size, static_cast<unsigned>(own.thread_limit));
-  }
-  return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
+  return resolve(self, asked, sections);
 }
 
 lone_part::lone_part(part& encountering, outlined_function called,
-                     const region_request& request) noexcept {
-  level = encountering.level + 1;
-  active_level = encountering.active_level;
-  team_num = encountering.team_num;
-  num_teams = encountering.num_teams;
-  outer = &encountering;
+                     const region_request& request) noexcept
+    : part(&encountering) {
   function = called;
   implicit.variables = encountering.running->variables;
   implicit.group = request.group;
-  places = encountering.places;
   if (__builtin_expect(request.threads_inside != 0, 0)) {
     implicit.own_variables().threads = request.threads_inside;
     implicit.own_variables().has_own_levels = true;
   }
-  is_in_teams = encountering.is_in_teams;
   if (__builtin_expect(request.bind != proc_bind::no && variables().bind != proc_bind::no, 0))
     implicit.own_variables().bind = request.bind;
   this_record.current = this;
@@ -120,41 +137,32 @@ const void* more_of(const region_request& request) noexcept {
   return request.body != nullptr ? request.more : static_cast<const void*>(request.loop);
 }
 
-[[gnu::noinline]] void run_with_pool(thread_record& record, part& self, outlined_function function,
-                                     void* data, unsigned size,
-                                     const region_request& request) noexcept {
+[[gnu::always_inline]] inline void run_with_pool(thread_record& record, part& self,
+                                                 outlined_function function, void* data,
+                                                 unsigned size,
+                                                 const region_request& request) noexcept {
   pool& of = pool::idle_one(record);
   of.prepare(size);
   const task_variables& own = self.variables();
-  region_frame frame;
-  frame.variables = own;
-  if (__builtin_expect(request.threads_inside != 0, 0)) {
-    frame.variables.threads = request.threads_inside;
-    frame.variables.has_own_levels = true;
+  const region_frame& before = of.frame;
+  if (__builtin_expect(before.outer != &self || before.variables != &own ||
+                           before.group != request.group || request.threads_inside != 0 ||
+                           !of.is_plain,
+                       0)) {
+    set_frame(of, self, size, request);
   }
-  frame.outer = &self;
-  frame.group = request.group;
-  frame.level = self.level + 1;
-  frame.active_level = self.active_level + 1;
-  frame.team_num = self.team_num;
-  frame.num_teams = self.num_teams;
-  if (__builtin_expect(!of.is_plain, 0)) {
-    affinity::place_initial_thread(self);
-    set_specials(frame, own, size, request);
-  }
-  frame.places = self.places;
-  frame.is_in_teams = self.is_in_teams;
-  of.set_frame(frame);
+  const bool ends_with_barrier = task_memory::may_make(function);
   // Not returned by a function: the compiler would copy it by pairs of words, which have just been stored one by one.
   const member_call what = {
       function, data, more_of(request), request.body,
-      reinterpret_cast<std::uintptr_t>(&of) | std::uintptr_t{may_make_tasks(function)}};
+      reinterpret_cast<std::uintptr_t>(&of) | std::uintptr_t{ends_with_barrier}};
   const call_site where =
       __builtin_expect(detail::observers() != 0, 0) ? site_of(function) : call_site::none();
   const bool goes_on = of.run(size, what, where);
+  if (ends_with_barrier) task_memory::learn(function, of.shared.tasks.take_had_some());
   if (__builtin_expect(!of.is_plain && self.outer == nullptr, 0) && affinity::resets())
     affinity::bind_this_thread(-1);
-  if (!goes_on) {
+  if (__builtin_expect(!goes_on, 0)) {
     of.shared.tasks.discard(self);
     of.shared.reset();
   }
@@ -195,16 +203,21 @@ const void* more_of(const region_request& request) noexcept {
 
 }  // namespace
 
+void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
+                             void* data, unsigned size, const region_request& request) noexcept {
+  if (has_tool()) return run_told_region(record, self, function, data, size, request);
+  run_with_pool(record, self, function, data, size, request);
+}
+
 void run_region(part& self, outlined_function function, void* data, unsigned size,
                 const region_request& request) noexcept {
   if (size == 1 && !has_tool()) return run_alone(self, function, data, request);
   run_region_with_pool_of(this_record, self, function, data, size, request);
 }
 
-void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
-                             void* data, unsigned size, const region_request& request) noexcept {
-  if (has_tool()) return run_told_region(record, self, function, data, size, request);
-  run_with_pool(record, self, function, data, size, request);
+void run_region(part& self, outlined_function function, void* data,
+                const region_request& request) noexcept {
+  run_region(self, function, data, resolve(self, request.asked, 0), request);
 }
 
 }  // namespace lockstep::openmp

@@ -14,7 +14,7 @@ struct region_request {
   const loop_spec* loop = nullptr;  ///< of a combined loop, that each member begins with
   task_group* group = nullptr;      ///< of `parallel` with task reductions
   int threads_inside = 0;           ///< for regions inside; 0: nothing was said
-  unsigned asked = 0;               ///< num_threads(asked), for tools; 0: nothing was said
+  unsigned asked = 0;               ///< num_threads(asked); 0: nothing was said
   part_body body =
       nullptr;  ///< calls the function, with the data and a word more; null: function(data)
   void* more = nullptr;
@@ -26,6 +26,9 @@ unsigned resolve_threads(part& self, unsigned asked, unsigned sections = 0) noex
 
 /// Runs a region of so many threads, which resolve_threads() has said.
 void run_region(part& self, outlined_function function, void* data, unsigned size,
+                const region_request& request) noexcept;
+/// Of as many as `request` asks for.
+void run_region(part& self, outlined_function function, void* data,
                 const region_request& request) noexcept;
 
 /// The same for 2 or more, with the threads of the thread that has `record`.

@@ -43,11 +43,17 @@ struct thread_places {
   bool operator==(const thread_places&) const = default;
 };
 
-struct part {
-  unsigned rank = 0, size = 1;
-  unsigned level = 0;         ///< regions around this part's, that one counted too
+/// Where a part is. Parts of a region begin with what the thread has that encountered it, but for the levels.
+struct surroundings {
+  unsigned level = 0;         ///< regions around the part's, that one counted too
   unsigned active_level = 0;  ///< those of them that have more than one member
   unsigned team_num = 0, num_teams = 1;
+  thread_places places;
+  std::uint32_t is_in_teams = 0;  ///< 0 or 1; a word, so that all is copied by whole words
+};
+
+struct part : surroundings {
+  unsigned rank = 0, size = 1;
   detail::member_state* at = nullptr;  ///< lockstep's; null in a region of one
   shared_region* shared = nullptr;     ///< null: none was needed yet, in a region of one
   part* outer = nullptr;
@@ -59,22 +65,25 @@ struct part {
   loop_cursor loop;  ///< the worksharing construct that the part is in
   void* doacross =
       nullptr;  ///< what a program has said of its loops before they begin (llvm/doacross.cpp)
-  thread_places places;
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
   member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet
   std::uint32_t asked_threads =
       0;  ///< num_threads() of the region that it encounters next; 0: none
   proc_bind asked_bind = proc_bind::no;        ///< likewise
   special_request* asked_specially = nullptr;  ///< what more is asked, to be deleted; null: nothing
-  bool is_in_teams = false;
-  bool ends_with_barrier = false;  ///< at which tasks are run: the region may make some
-  bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
-  std::uint8_t flushes = 0;        ///< modulo 256 (llvm/synchronization.cpp)
+  bool ends_with_barrier = false;              ///< at which tasks are run: the region may make some
+  bool is_cancelled = false;                   ///< by `cancel parallel`, in a region of one
+  std::uint8_t flushes = 0;                    ///< modulo 256 (llvm/synchronization.cpp)
   std::uint32_t work_cancelled_at =
       ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
   ompt::task_info* tool;  ///< of the task that runs; set and read where there is a tool
 
   part() noexcept : running(&implicit) {}
+  /// Of a region that `encountering` has encountered.
+  explicit part(part* encountering) noexcept
+      : surroundings(*encountering), outer(encountering), running(&implicit) {
+    ++level;
+  }
   part(const part&) = delete;
   part& operator=(const part&) = delete;
 

@@ -71,7 +71,7 @@ class holding {
 
 [[gnu::noinline, gnu::cold]] void place_part(part& self, const region_frame& frame) noexcept {
   if (frame.is_bound) {
-    self.places = affinity::places_of_member(frame.places, self.rank, self.size, frame.bind);
+    self.places = affinity::places_of_member(frame.outer->places, self.rank, self.size, frame.bind);
     affinity::bind_this_thread(self.places.place);
   }
   if (frame.is_displayed) display::show_affinity(nullptr, self);
@@ -106,21 +106,15 @@ void member_call::operator()(member& me) const noexcept {
   detail::member_state& at = detail::member_access::state_of(me);
   pool& its_pool = of();
   const region_frame& frame = its_pool.frame;
-  part self;
+  part self(frame.outer);
+  ++self.active_level;
   self.rank = static_cast<unsigned>(at.rank());
   self.size = static_cast<unsigned>(at.size());
-  self.level = frame.level;
-  self.active_level = frame.active_level;
-  self.team_num = frame.team_num;
-  self.num_teams = frame.num_teams;
   self.at = &at;
   self.shared = &its_pool.shared;
-  self.outer = frame.outer;
   self.function = function;
-  self.implicit.variables = &frame.variables;
+  self.implicit.variables = frame.variables;
   self.implicit.group = frame.group;
-  self.places = frame.places;
-  self.is_in_teams = frame.is_in_teams;
   self.ends_with_barrier = ends_with_barrier();
   thread_record& record = this_record;
   part* const before = record.current;

@@ -12,8 +12,8 @@
 //           next one comes in half as many, else in twice as many. Threads are never ended before the pool.
 //   POOL-4  In a child of fork() there are no threads: the next region makes new ones, and a new team. The old team is
 //           left as it is: the forking thread may be in it.
-//   POOL-5  What regions read of the thread that encountered them is in `frame`. It is written only where it changes: else
-//           each member would fetch its line again in every region.
+//   POOL-5  Members read what they need of the thread that encountered their region where that thread has it, and in
+//           `frame`. Both are written only where they change: else each member would fetch lines again in every region.
 //   POOL-6  Only the thread that has the pool calls it, and only while none of its regions runs.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_POOL_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_POOL_HPP
@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
@@ -34,21 +33,18 @@
 
 namespace lockstep::openmp {
 
-/// What the members of a region read of it, beside the function and its data. Compared byte by byte: all of its bytes are
-/// set.
+/// What the members of a region read of it, beside the function and its data, and what `outer` is in.
 struct region_frame {
-  region_frame() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
+  part* outer = nullptr;
+  const task_variables* variables = nullptr;
+  task_group* group =
+      nullptr;              ///< of the implicit tasks; null but for parallel with task reductions
+  bool is_special = false;  ///< it is bound, or displayed, or a tool is told of it
+  bool is_bound = false, is_displayed = false;
+  proc_bind bind = proc_bind::no;
+  task_variables own;  ///< if `variables` says so: where they are not those of `outer`
 
-  task_variables variables;
-  part* outer;
-  task_group* group;  ///< of the implicit tasks; null but for parallel with task reductions
-  unsigned level, active_level;
-  unsigned team_num, num_teams;
-  thread_places places;  ///< of the thread that has encountered it
-  proc_bind bind;
-  bool is_bound, is_in_teams;
-  bool is_special;  ///< it is bound, or displayed, or a tool is told of it
-  bool is_displayed;
+  bool operator==(const region_frame&) const = default;
 };
 
 /// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads, no tool.
@@ -122,13 +118,6 @@ class pool {
 
   /// Nothing is to be said or bound at the begin of a part, and all levels of nesting are alike.
   const bool is_plain = is_process_plain();
-
-  /// What regions read, if that is not so already.
-  void set_frame(const region_frame& to) noexcept {
-    if (std::memcmp(static_cast<const void*>(&to), static_cast<const void*>(&frame), sizeof to) !=
-        0)
-      frame = to;
-  }
 
   region_frame frame;
   ompt::region_info* told = nullptr;  ///< the region that runs; set and read where there is a tool

@@ -5,32 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include <lockstep/detail/platform/atomic.hpp>
-
 #include "neighbours.hpp"
 
 namespace lockstep::openmp {
 namespace {
-
-// What is known, in a table with one place for each function: others that fall on the same place displace it.
-//
-// Memory order (# marks the line)
-//   #  access       order    pairs  why it suffices
-//   1  known.load   relaxed  -      the word is all that is read
-//   2  known.store  relaxed  -      as 1; a lost entry is found out again
-//
-//   bits of a word  meaning
-//   63..1           the function's address
-//   0               whether it makes tasks
-constexpr std::size_t places = 256;
-detail::atomic<std::uint64_t> known[places];
-
-std::uint64_t address_of(outlined_function of) noexcept {
-  return reinterpret_cast<std::uint64_t>(of);
-}
-detail::atomic<std::uint64_t>& place_of(outlined_function of) noexcept {
-  return known[(address_of(of) * 0x9E3779B97F4A7C15u) >> 56];
-}
 
 bool makes_tasks(const char* name) noexcept {
   return std::strcmp(name, "GOMP_task") == 0 || std::strncmp(name, "GOMP_taskloop", 13) == 0 ||
@@ -88,25 +66,16 @@ int look_into(dl_phdr_info* module, std::size_t, void* data) noexcept {
   return 1;
 }
 
-[[gnu::noinline, gnu::cold]] bool find_out(outlined_function of) noexcept {
+}  // namespace
+
+detail::atomic<std::uint64_t> task_memory::known[places];
+
+[[gnu::noinline, gnu::cold]] bool task_memory::find_out(outlined_function of) noexcept {
   // Code of no module may do anything.
   search wanted{address_of(of), true};
   dl_iterate_phdr(look_into, &wanted);
-  place_of(of).store(address_of(of) << 1 | (wanted.makes_tasks ? 1u : 0u),
-                     detail::memory_order_relaxed);  // 2
+  remember(of, wanted.makes_tasks);
   return wanted.makes_tasks;
-}
-
-}  // namespace
-
-bool may_make_tasks(outlined_function of) noexcept {
-  const std::uint64_t word = place_of(of).load(detail::memory_order_relaxed);  // 1
-  if (__builtin_expect(word >> 1 == address_of(of), 1)) return (word & 1u) != 0;
-  return find_out(of);
-}
-
-void remember_tasks(outlined_function of) noexcept {
-  place_of(of).store(address_of(of) << 1 | 1u, detail::memory_order_relaxed);  // 2
 }
 
 }  // namespace lockstep::openmp

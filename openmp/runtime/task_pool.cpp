@@ -931,6 +931,7 @@ void task_pool::give_back(part* self, explicit_task& one) noexcept {
 
 member_tasks& task_pool::tasks_of(part& self) noexcept {
   if (self.tasks != nullptr) return *self.tasks;
+  had_some_.store(true, detail::memory_order_relaxed);  // 24
   lock_.lock();
   member_tasks* const first = first_member();
   member_tasks* mine = first;

@@ -75,6 +75,8 @@
 //  20  count.load          acquire  12     a member whose deque is empty sees in the barrier that its tasks are unfinished
 //  21  count.store         relaxed  -      nobody else is there
 //  22  others.fetch_sub    release  6      of a group: only its maker frees it
+//  23  had_some.load       relaxed  -      the end of the region orders it
+//  24  had_some.store      relaxed  -      as 23
 #ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_POOL_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_TASK_POOL_HPP
 
@@ -387,6 +389,13 @@ class task_pool {
   /// The same at once, by the last that uses it.
   void free(kept_memory& of) noexcept;
 
+  /// After a region: whether it has made tasks.
+  bool take_had_some() noexcept {
+    const bool had_some = had_some_.load(detail::memory_order_relaxed);  // 23
+    if (had_some) had_some_.store(false, detail::memory_order_relaxed);  // 24
+    return had_some;
+  }
+
   member_tasks& tasks_of(part& self) noexcept;
   task_family& family_of(task& parent) noexcept;
 
@@ -470,6 +479,7 @@ class task_pool {
   detail::atomic<member_tasks*> members_{nullptr};  ///< the last that came first
   detail::atomic<std::uint64_t> listed_{
       0};  ///< tasks in listed_tasks_; above bit 32: how many ever came
+  detail::atomic<bool> had_some_{false};  ///< the region that runs
   detail::line_gap behind_hint_;
   detail::atomic<std::uint32_t> unfinished_[2]{};
   detail::sleeper_mark finishers_;  ///< those in finish()
