@@ -5,6 +5,7 @@
 usage: interface_test.py libgomp.so.1
 """
 
+import json
 import unittest
 
 import support
@@ -16,6 +17,20 @@ int main(int arguments, char** unused) {
 #pragma omp error at(execution) severity(warning)
   if (arguments > 1) {
 #pragma omp error at(execution) message("the end")
+  }
+  return 0;
+}
+"""
+# 3000 regions of one function. With an argument each so many times it makes tasks.
+REGIONS = """
+#include <stdlib.h>
+int main(int count, char** arguments) {
+  for (int i = 0; i < 3000; ++i) {
+#pragma omp parallel num_threads(2)
+    if (count > 1 && i % atoi(arguments[1]) == 0) {
+#pragma omp task
+      ;
+    }
   }
   return 0;
 }
@@ -47,6 +62,27 @@ class Interface(support.Programs):
 
     def test_what_newer_compilers_call(self):
         self.expect_right("newer", f"-Wl,--no-as-needed,{support.LIBRARY}")
+
+    def test_when_it_yields_and_looks_at_the_clock(self):
+        program = compiled(PROGRAMS / "system.c", self.scratch / "system", "-O2", "-rdynamic", "-ldl")
+        for what in ("flush", "tasks"):
+            with self.subTest(what):
+                done = run(program, what)
+                self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_regions_end_with_a_barrier_where_they_make_tasks(self):
+        source = self.scratch / "regions.c"
+        source.write_text(REGIONS)
+        program = compiled(source, self.scratch / "regions")
+
+        def barriers(*arguments):
+            done = run(program, *arguments, LOCKSTEP_LEDGER="/dev/stdout")
+            constructs = json.loads(done.stdout)["constructs"]
+            return sum(each["count"] for each in constructs if each["kind"] == "end of region")
+
+        self.assertEqual(barriers(), 1023)  # of a module that calls for tasks, until it is known that these make none
+        self.assertEqual(barriers("100"), 3000)
+        self.assertIn(barriers("2000"), range(2020, 2030))  # twice 1023, but the last 24
 
     def test_handlers_of_fork(self):
         program = compiled(PROGRAMS / "fork.c", self.scratch / "fork", "-pthread")
