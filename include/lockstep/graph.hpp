@@ -131,14 +131,13 @@ class graph {
   /// bool. It is copied or moved into the graph. Names are for messages and pictures.
   template <class Function>
   graph_node node(std::string name, Function&& f) {
-    using form = detail::node_form<typename std::decay<Function>::type>;
-    static_assert(form::alone::value >= 0,
+    static_assert(detail::is_for_node<detail::alone_on_node, Function>::value,
                   "lockstep::graph::node: the function can be called neither as f() nor as "
                   "f(iteration), with a std::size_t; one that takes a member is given after "
                   "lockstep::graph::whole_team");
     return add(std::move(name),
-               detail::node_function::of<typename form::alone>(std::forward<Function>(f)),
-               returns_bool<typename form::alone, Function>(), 1, false);
+               detail::node_function::of<detail::alone_on_node>(std::forward<Function>(f)), 1,
+               false);
   }
   /// An empty node: where paths meet.
   graph_node node(std::string name);
@@ -152,13 +151,12 @@ class graph {
   /// region of one member the node runs on that one.
   template <class Function>
   graph_node node(std::string name, std::size_t width, Function&& f) {
-    using form = detail::node_form<typename std::decay<Function>::type>;
-    static_assert(form::in_team::value >= 0,
+    static_assert(detail::is_for_node<detail::together_on_node, Function>::value,
                   "lockstep::graph::node: a team-wide function can be called neither as f(me), "
                   "with a lockstep::member&, nor as f(me, iteration)");
     return add(std::move(name),
-               detail::node_function::of<typename form::in_team>(std::forward<Function>(f)),
-               returns_bool<typename form::in_team, Function>(), width, true);
+               detail::node_function::of<detail::together_on_node>(std::forward<Function>(f)),
+               width, true);
   }
 
   // --- edges ---
@@ -231,13 +229,7 @@ class graph {
  private:
   friend struct detail::graph_access;
 
-  template <class Form, class Function>
-  static constexpr bool returns_bool() noexcept {
-    return detail::node_function::returns_bool<Form, typename std::decay<Function>::type>();
-  }
-
-  graph_node add(std::string name, detail::node_function f, bool returns_bool, std::size_t width,
-                 bool is_wide);
+  graph_node add(std::string name, detail::node_function f, std::size_t width, bool is_wide);
   void check_join(const char* function, const graph_block& from, const graph_block& to) const;
   void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   /// Returns the names of both ends.

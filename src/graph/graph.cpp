@@ -76,18 +76,18 @@ LOCKSTEP_INLINE detail::graph_body& graph::own() const {
 }
 
 LOCKSTEP_INLINE graph_node graph::node(std::string name) {
-  return add(std::move(name), detail::node_function(), false, 1, false);
+  return add(std::move(name), detail::node_function(), 1, false);
 }
 
-LOCKSTEP_INLINE graph_node graph::add(std::string name, detail::node_function f, bool returns_bool,
-                                      std::size_t width, bool is_wide) {
+LOCKSTEP_INLINE graph_node graph::add(std::string name, detail::node_function f, std::size_t width,
+                                      bool is_wide) {
   detail::checked_range("lockstep::graph::node", "as the width", width, 0,
                         detail::max_participants);
   detail::model_node made;
   made.name = std::move(name);
   made.width = static_cast<std::uint32_t>(width);
   made.is_wide = is_wide;
-  made.returns_bool = returns_bool;
+  made.returns_bool = f.returns_bool();
   own().model.nodes.push_back(std::move(made));
   own().functions.push_back(std::move(f));
   return graph_node(&own(), static_cast<detail::node_index>(own().model.nodes.size() - 1));

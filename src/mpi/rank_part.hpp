@@ -419,19 +419,19 @@ class rank_functions {
 };
 
 inline node_function function_of(part_node what, bool is_wide, const rank_functions& run) {
-  using counted = std::integral_constant<int, 1>;
-  using wide_counted = std::integral_constant<int, 3>;
+  using detail::alone_on_node;
+  using detail::together_on_node;
   if (what.role == part_role::nothing) return node_function();
   if (what.role != part_role::user) {
-    return node_function::of<counted>(
+    return node_function::of<alone_on_node>(
         [&run, what](std::size_t iteration) { return run.run(what, iteration); });
   }
   if (!is_wide) {
-    return node_function::of<counted>([&run, what](std::size_t iteration) {
+    return node_function::of<alone_on_node>([&run, what](std::size_t iteration) {
       return run.run_user(what.number, iteration, nullptr);
     });
   }
-  return node_function::of<wide_counted>([&run, what](member& me, std::size_t iteration) {
+  return node_function::of<together_on_node>([&run, what](member& me, std::size_t iteration) {
     return run.run_user(what.number, iteration, &me);
   });
 }

@@ -202,15 +202,6 @@ LOCKSTEP_INLINE void team_core::tell_begin(region_head head, const char* kind, s
                  is_loop ? loop->iterations : 0, where, is_loop ? loop->place : nullptr, is_loop});
 }
 
-LOCKSTEP_INLINE void* team_core::operator new(std::size_t size) {
-  constexpr std::size_t boundary = 256;
-  static_assert(alignof(team_core) <= boundary, "it lies as it has to");
-  unsigned char* const raw = static_cast<unsigned char*>(::operator new(size + boundary));
-  const std::size_t gap = boundary - reinterpret_cast<std::uintptr_t>(raw) % boundary;
-  ::new (static_cast<void*>(raw + gap - sizeof(void*))) void*(raw);
-  return raw + gap;
-}
-
 LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door,
                                      const team_options& options, thread_owner owner)
     : size_(made.members),

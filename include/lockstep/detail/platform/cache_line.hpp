@@ -4,7 +4,7 @@
 // padded<Type>        a Type that shares its cache line with nothing else
 // aligned_array<Type> a fixed number of Type on the heap, each at its own alignment
 //
-// C++11 `new` ignores alignments above that of max_align_t, so aligned_array aligns its elements itself.
+// C++11 `new` ignores alignments above that of max_align_t, so aligned_array and aligned_new do it themselves.
 //
 // cache_line_size is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128 bytes (Apple's
 // and some server AArch64 cores, POWER). Neighbours that are only 64 bytes apart disturb each other there.
@@ -84,6 +84,19 @@ class owner {
 
  private:
   Type* made_;
+};
+
+/// A base of what `new` is to make at a boundary, or at that of a pointer if that is more.
+template <std::size_t Boundary>
+struct aligned_new {
+  static void* operator new(std::size_t size) {
+    constexpr std::size_t boundary = Boundary > sizeof(void*) ? Boundary : sizeof(void*);
+    unsigned char* const raw = static_cast<unsigned char*>(::operator new(size + boundary));
+    const std::size_t gap = boundary - reinterpret_cast<std::uintptr_t>(raw) % boundary;
+    ::new (static_cast<void*>(raw + gap - sizeof(void*))) void*(raw);
+    return raw + gap;
+  }
+  static void operator delete(void* at) noexcept { ::operator delete(static_cast<void**>(at)[-1]); }
 };
 
 /// What aligned_array must know of a type.
