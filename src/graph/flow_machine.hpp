@@ -88,16 +88,6 @@ struct turn_range {
   std::uint64_t first, last;
 };
 
-/// What the members of a team-wide node share.
-struct wide_part {
-  wide_part(std::size_t width, wait_policy policy, stop_source& stop)
-      : shared(width, policy, stop), entered(width, 0) {}
-
-  group shared;
-  std::uint32_t phase = 0;             ///< of its barrier when the run begins
-  std::vector<std::uint32_t> entered;  ///< of each rank: the region in which it came here last
-};
-
 /// Where a member stands in a lane.
 struct lane_place {
   std::uint32_t lane = no_lane;
@@ -149,8 +139,9 @@ class flow_machine {
         origin_(checked.most_delay) {
     for (std::size_t i = 0; i < of.nodes.size(); ++i) {
       if (!of.nodes[i].is_wide || stop == nullptr) continue;
-      wide_parts_.push_back(owner<wide_part>(new wide_part(plan.width_of[i], policy, *stop)));
+      wide_parts_.push_back(owner<group>(new group(plan.width_of[i], policy, *stop)));
       wide_of[i] = wide_parts_.back().get();
+      wide_of[i]->set_size(plan.width_of[i]);
     }
     for (const plan_call& each : plan.calls) calls.push_back(bind(functions, each));
     for (const node_index each : plan.line) {
@@ -179,7 +170,7 @@ class flow_machine {
   flow_machine& operator=(const flow_machine&) = delete;
 
   /// Before a run by several members, of `iterations` iterations, or of as many as the gate lets through.
-  void prepare(std::uint64_t iterations, const iteration_gate* asks) {
+  void prepare(std::uint64_t iterations, const iteration_gate* asks) noexcept {
     look_at_run();
     const std::uint64_t most = most_turns_ - turns.first;
     turns.last = turns.first + (iterations < most ? iterations : most);
@@ -188,15 +179,10 @@ class flow_machine {
       turns.last = ~std::uint64_t{0};
       board.gate().reset(turns.first << 1);
     }
-    for (const owner<wide_part>& each : wide_parts_) {
-      const std::size_t all = each->shared.most();
-      if (all != each->shared.size()) each->shared.set_size(all);
-      each->phase = each->shared.begin();
-    }
   }
   /// After the run. A stopped run leaves lanes at any step: then it resets them.
   void come_to_rest(bool was_stopped) {
-    for (const owner<wide_part>& each : wide_parts_) each->shared.come_to_rest(was_stopped);
+    for (const owner<group>& each : wide_parts_) each->come_to_rest(was_stopped);
     if (gate != nullptr) {
       turns.last = board.gate().peek() >> 1;
       gate = nullptr;
@@ -267,9 +253,10 @@ class flow_machine {
   const flow& checked;
   const flow_plan plan;
   flow_board board;
-  std::vector<bound_call> calls;    ///< as in the plan
-  std::vector<bound_call> line;     ///< in the order for one member
-  std::vector<wide_part*> wide_of;  ///< of each node, or null
+  std::vector<bound_call> calls;  ///< as in the plan
+  std::vector<bound_call> line;   ///< in the order for one member
+  std::vector<group*>
+      wide_of;  ///< of each node: what the members of a team-wide one share, or null
   std::vector<node_times> times;
   aligned_array<padded<walker_state>> walkers;
   // The next run times nodes in its first `timed_iterations` iterations, each until it has `most_samples` samples.
@@ -378,7 +365,7 @@ class flow_machine {
 
   bool is_plain_ = true;  ///< no node of the line is asked, skipped or team-wide
   std::vector<std::uint8_t> answers_;
-  std::vector<owner<wide_part>> wide_parts_;
+  std::vector<owner<group>> wide_parts_;
   std::uint64_t origin_;      ///< the number of the first turn: no delay reaches below 0
   std::uint64_t most_turns_;  ///< how many turns can be counted; no run has more
 

@@ -13,6 +13,7 @@
 //            this order. So no run of a plan can get stuck. Tests go through plans without threads.
 //   FPLAN-4  At the end of a turn of a loop, the lane with `from` waits for all other lanes, and they wait for it. A
 //            wait for a loop ends when the member of that lane has left the loop.
+//   FPLAN-5  All members of a team-wide node have ended it before one begins it again.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_PLAN_HPP
 

@@ -154,25 +154,19 @@ class flow_walk {
       own_.patience.paid();
       return true;
     }
-    if (stop_.requested()) return false;  // before it helps
-    const std::uint32_t member = plan_.lanes[lane].member;
-    found_step found;
-    bool helped = false;
-    while (find(member, found)) {
-      help(found);
-      if (has_patience && !helped) own_.patience.failed();
-      helped = true;
-      if (has_done(lane, steps)) return true;
-      if (stop_.requested()) return false;
-    }
-    for (;;) {
-      stop_or_help other(*this, member);
-      watched_lane what(of_.board.done(lane), has_so_many{*this, steps, member}, other);
-      wait_engine::wait(what, of_.board.policy(), own_.history);
-      if (has_done(lane, steps)) return true;
-      if (stop_.requested()) return false;
+    for (bool judges = has_patience; !stop_.requested(); judges = false) {
+      stop_or_help other(*this, plan_.lanes[lane].member);
+      other.has_found = find(other.member, other.found);
+      if (other.has_found && judges) own_.patience.failed();
+      if (!other.has_found) {
+        watched_lane what(of_.board.done(lane), has_so_many{*this, steps, other.member}, other);
+        wait_engine::wait(what, of_.board.policy(), own_.history);
+        if (stop_.requested()) return false;  // before it helps
+      }
       if (other.has_found) help(other.found);
+      if (has_done(lane, steps)) return true;
     }
+    return false;
   }
 
   bool await_slowly(std::uint32_t lane, std::uint64_t steps) {
@@ -340,21 +334,13 @@ class flow_walk {
   }
 
   void run_wide(const bound_call& what) {
-    wide_part& part = *of_.wide_of[what.node];
-    std::uint32_t& entered = part.entered[what.rank];
-    member_state& state = part.shared.state(what.rank);
-    if (entered != stop_.region) {
-      entered = stop_.region;
-      state.enter(part.shared.most(), stop_.region, part.phase);
+    group& shared = *of_.wide_of[what.node];
+    member_state& state = shared.state(what.rank);
+    if (state.region() != stop_.region) {
+      state.enter(shared.most(), stop_.region, state.phase);
       state.set_rank_in_team(rank_);
-    } else if (!state.is_alone()) {
-      // The steps of publish() begin at 0 in each run of the node. Members look when all have ended the run before, and
-      // none has begun this one, so that all see the same.
-      if (!state.sync()) return;
-      const bool has_steps = part.shared.has_left(group::steps);
-      if (!state.sync()) return;
-      if (has_steps && what.rank == 0) part.shared.reset_steps();
-      if (has_steps && !state.sync()) return;
+    } else {
+      state.begin_again();  // FPLAN-5
     }
     member_access access(state);
     of_.run_asked(what, iteration(), &access.self);

@@ -177,6 +177,9 @@ class loop_board final : public stoppable {
 //
 //   STEP-1  What a member does before publish(s) happens before the return of every wait for s or less.
 //   STEP-2  The caller of the regions resets the board after each region in which a member has published a step.
+//   STEP-3  Members may begin their parts anew within a region (member_state::begin_again()), when all have ended them. Steps
+//           then begin at 0: there are two boards, used in turn. A member that begins resets its own word on the board
+//           that it leaves. Nobody waits for that word any more; and nobody will, before all have ended this part, too.
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
 class progress_board final : public stoppable {
@@ -205,6 +208,8 @@ class progress_board final : public stoppable {
 
   /// Resets the board, between regions.
   void reset() noexcept { steps_.reset(0, steps_.size()); }
+  /// STEP-3.
+  void reset(std::size_t rank) noexcept { steps_[rank].reset(0); }
 
   void notify_all_sleepers() override { steps_.wake_all(); }
 

@@ -18,7 +18,7 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
                              const rank_groups& groups)
     : barrier(most, policy, stop, most_flags, separates_cpus, groups),
       loops(policy, stop),
-      progress(most, policy, stop),
+      progress{{most, policy, stop}, {most, policy, stop}},
       shares(most),
       leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
@@ -107,11 +107,17 @@ LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
 LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
   if (is_alone()) return;
   shared_->note(group::steps);
-  shared_->progress.publish(rank_, step);
+  shared_->progress[steps_on].publish(rank_, step);
 }
 
 LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
-  return shared_->progress.wait_for(*this, rank, step);
+  return shared_->progress[steps_on].wait_for(*this, rank, step);
+}
+
+LOCKSTEP_INLINE void member_state::begin_again() noexcept {
+  if (is_alone()) return;
+  shared_->progress[steps_on].reset(rank_);
+  steps_on ^= 1;
 }
 
 LOCKSTEP_INLINE void member_state::note_without_wait(std::size_t length) noexcept {
@@ -209,39 +215,41 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
   note(steps);
-  progress.end(self.rank());
+  progress[self.steps_on].end(self.rank());
 }
 
-LOCKSTEP_INLINE void group::reset_shares() noexcept {
+LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase) noexcept {
+  barrier.reset(phase);
   for (std::size_t rank = 0; rank < most(); ++rank) {
     shares.reset(rank, 0);
-    state(rank).loops = 0;
+    member_state& each = state(rank);
+    each.phase = phase;
+    each.loops = each.steps_on = 0;
   }
 }
 
 LOCKSTEP_INLINE void group::set_size(std::size_t size) noexcept {
   if (size == 1) return;
   // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
-  barrier.reset(state(0).phase);
-  reset_shares();
+  reset_members(state(0).phase);
   size_ = size;
 }
 
 LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
   if (was_stopped) {
-    state(0).phase = 0;
-    barrier.reset(0);
-    reset_shares();
+    reset_members(0);
     loops.reset();
     destroy_sub_groups();
   } else if (has_left(constructs)) {
     loops.set_first_construct(state(0).construct);
   }
-  if (was_stopped || has_left(steps)) reset_steps();
+  if (was_stopped || has_left(steps)) {
+    for (progress_board& each : progress) each.reset();
+  }
   if (has_left(values)) {
     for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
   }
-  left_.store(0, memory_order_relaxed);  // 5
+  left_.store(0, memory_order_relaxed);  // 4
 }
 
 LOCKSTEP_INLINE void group::add(sub_group& one) {

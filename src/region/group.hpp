@@ -21,8 +21,7 @@
 //   1  left.load        relaxed  -      the end of the region orders it after 2
 //   2  left.fetch_or    relaxed  -      as 1
 //   3  users.fetch_sub  acq_rel  3      the last to let go sees all that others did in the sub-team, then destroys it
-//   4  left.fetch_and   relaxed  -      while no member leaves anything behind
-//   5  left.store       relaxed  -      as 4
+//   4  left.store       relaxed  -      while no member leaves anything behind
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_SRC_REGION_GROUP_HPP
@@ -59,7 +58,7 @@ class group {
 
   team_barrier barrier;
   loop_board loops;
-  progress_board progress;
+  progress_board progress[2];  ///< STEP-3
   share_board shares;          ///< of loops inside a region
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
@@ -104,11 +103,6 @@ class group {
   LOCKSTEP_ALWAYS_INLINE void come_to_rest(bool was_stopped) {
     if (was_stopped || has_left(values | steps | constructs)) put_to_rest(was_stopped);
   }
-  /// While no member publishes a step, or waits for one.
-  void reset_steps() noexcept {
-    progress.reset();
-    left_.fetch_and(~std::uint32_t{steps}, memory_order_relaxed);  // 4
-  }
 
   /// After a phase: checks that all members arrived in it from the same construct. If not, ends the program with a
   /// message that names both constructs. A member may read the others' notes for this phase as it reads their cells:
@@ -145,7 +139,8 @@ class group {
                                              std::size_t high, const construct_note& highs);
 
   void put_to_rest(bool was_stopped);
-  void reset_shares() noexcept;
+  /// All members have arrived in this phase, and are in no loop.
+  void reset_members(std::uint32_t phase) noexcept;
   /// Requires: no other thread uses them.
   void destroy_sub_groups();
 

@@ -311,6 +311,31 @@ TEST_P(plan_run, begins_the_steps_of_a_team_wide_node_anew_also_where_few_runs_h
   EXPECT_EQ(early, 0);
 }
 
+TEST_P(plan_run, begins_the_steps_of_a_team_wide_node_anew_after_a_run_that_not_all_have_begun) {
+  if (members() == 1) return;
+  team on(members(), policy());
+  graph g;
+  std::atomic<bool> has_begun{false};
+  bool fails = true;
+  const auto fail = [&](std::uint64_t run) {
+    if (!fails || run != 1) return;
+    while (!has_begun) std::this_thread::yield();
+    throw std::runtime_error("before its part of the other node");
+  };
+  g.node("failing", fail).pin(1).cost(std::chrono::milliseconds(1));
+  g.node("wide", graph::whole_team, [&](member& me, std::uint64_t run) {
+    if (run == 0) me.sync_threads();
+    if (me.rank() == 0 && run == 1) has_begun = true;
+    if (fails) return;
+    me.publish(1);
+    me.await_step((me.rank() + 1) % me.size(), 1);
+  });
+  plan flow(g, on);
+  EXPECT_THROW(flow.run(2), std::runtime_error);
+  fails = false;
+  EXPECT_TRUE(flow.run(3));
+}
+
 TEST_P(plan_run, lets_a_team_wide_node_decide_a_loop) {
   team on(members(), policy());
   graph g;
@@ -678,8 +703,8 @@ TEST(plan_times, about_as_guessed_are_no_reason_to_make_the_plan_anew) {
   const two_chains of(false);
   namespace detail = lockstep::detail;
   const auto unmeasured = [](const graph& g) {
-    return std::make_unique<detail::plan_body>(
-        detail::graph_access::body_of(g), detail::plan_team(), 2, lockstep::call_site{nullptr, 0});
+    return std::make_unique<detail::plan_body>(detail::graph_access::body_of(g), nullptr, 2,
+                                               lockstep::call_site{nullptr, 0});
   };
   const auto body = unmeasured(of.g);
   EXPECT_TRUE(body->are_times_as_guessed()) << "nothing is measured";

@@ -140,6 +140,8 @@ class member_state : public member_view {
   /// Steps that members publish, and wait for: progress_board. False once the region is stopped.
   void publish_step(std::size_t step);
   bool wait_for_step(std::size_t rank, std::size_t step);
+  /// The member begins its part anew in the same region, after all have ended it: steps begin at 0.
+  void begin_again() noexcept;
 
   /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
   /// a block for each rank.
@@ -171,6 +173,7 @@ class member_state : public member_view {
   std::uint32_t loops = 0;              ///< loops whose shares were claimed (share_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
+  std::uint32_t steps_on = 0;           ///< which board has the steps of its part (STEP-3)
   /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.
   std::size_t blocks_without_wait = no_blocks;
   backoff_trust looks;     ///< whether looks at the claims of others have found any that were late
