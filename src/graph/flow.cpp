@@ -158,18 +158,15 @@ class flow_builder {
     return std::string();
   }
 
-  /// Feedback without delay is an edge.
+  bool is_channel(std::size_t edge) const noexcept {
+    return of_.edges[edge].kind == edge_kind::channel;
+  }
   void take_edges() {
+    made_.overlaps = of_.overlaps;
     made_.edges = of_.edges;
-    for (model_edge& each : made_.edges) {
-      is_channel_.push_back(each.kind == edge_kind::channel);
-      has_channels_ |= is_channel_.back();
-      if (is_channel_.back()) each.kind = edge_kind::plain;
-    }
-    for (const model_feedback& each : of_.feedbacks) {
-      if (each.delay != 0) continue;
-      made_.edges.push_back({each.from, each.to, edge_kind::plain});
-      is_channel_.push_back(false);
+    for (std::size_t e = 0; e < made_.edges.size(); ++e) {
+      made_.overlaps |= is_channel(e);
+      if (is_channel(e)) made_.edges[e].kind = edge_kind::plain;
     }
     made_.out = edges_by(made_.edges, size(), false);
     made_.in = edges_by(made_.edges, size(), true);
@@ -178,16 +175,13 @@ class flow_builder {
   std::string sort() {
     made_.order = order_of(made_.edges, made_.out, size());
     if (made_.order.size() == size()) return std::string();
-    bool has_feedback = false;
     std::string way;
     for (const std::uint32_t e : cycle_of(made_.edges, made_.order, size())) {
-      has_feedback |= e >= of_.edges.size();
       if (way.empty()) way = name(made_.edges[e].from);
       way += " -> " + name(made_.edges[e].to);
     }
-    return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
-                        : "a cycle of edges: " + way +
-                              "; a loop is repeat_while, a way to a later iteration feedback";
+    return "a cycle of edges: " + way +
+           "; a loop is repeat_while, a way to a later iteration feedback";
   }
 
   // --- loops ---
@@ -392,11 +386,10 @@ class flow_builder {
   // --- iterations ---
 
   std::string order_iterations() {
-    made_.overlaps = of_.overlaps || has_channels_;
     if (!made_.overlaps) return std::string();
     made_.most_delay = 1;
     for (const model_feedback& each : of_.feedbacks) {
-      if (each.is_loop() || each.delay == 0) continue;
+      if (each.is_loop()) continue;
       made_.most_delay = (std::max)(made_.most_delay, each.delay);
       add_delay(each);
     }
@@ -429,7 +422,7 @@ class flow_builder {
       const model_edge& each = made_.edges[e];
       const node_index from = outermost(each.from), to = outermost(each.to);
       part[root_of(part, from)] = root_of(part, to);
-      if (is_channel_[e] && from != to) continue;
+      if (is_channel(e) && from != to) continue;
       stage[root_of(stage, from)] = root_of(stage, to);
       ends[each.from] = begins[each.to] = false;
     }
@@ -472,8 +465,6 @@ class flow_builder {
 
   const graph_model& of_;
   flow made_;
-  std::vector<bool> is_channel_;  ///< of each edge
-  bool has_channels_ = false;
 };
 
 LOCKSTEP_INLINE flow make_flow(const graph_model& of) { return flow_builder(of).make(); }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -154,19 +155,9 @@ class flow_scheduler {
   void schedule(std::uint32_t block) {
     block_schedule& in = blocks_[block];
     find_ways_to_end(in);
-    struct entry {
-      plan_time key;
-      std::uint32_t item;
-    };
     // The longest way is on top, or the earliest arrival. Among equals it is the lower number.
-    const auto shorter_way = [](const entry& a, const entry& b) {
-      return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
-    };
-    const auto later = [](const entry& a, const entry& b) {
-      return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
-    };
-    std::priority_queue<entry, std::vector<entry>, decltype(shorter_way)> ready(shorter_way);
-    std::priority_queue<entry, std::vector<entry>, decltype(later)> coming(later);
+    using entry = std::pair<plan_time, std::uint32_t>;
+    std::priority_queue<entry, std::vector<entry>, std::greater<entry>> ready, coming;
     std::vector<plan_time> free(members_, 0);
     for (const std::uint32_t item : in.items) {
       missing_[item] = flow_.item_in.begin[item + 1] - flow_.item_in.begin[item];
@@ -180,13 +171,13 @@ class flow_scheduler {
     in.placed.reserve(in.items.size());
     while (!ready.empty() || !coming.empty()) {
       plan_time now = *std::min_element(free.begin(), free.end());
-      if (ready.empty()) now = (std::max)(now, coming.top().key);
-      while (!coming.empty() && coming.top().key <= now) {
-        const std::uint32_t next = coming.top().item;
+      if (ready.empty()) now = (std::max)(now, coming.top().first);
+      while (!coming.empty() && coming.top().first <= now) {
+        const std::uint32_t next = coming.top().second;
         coming.pop();
-        ready.push(entry{way_[next], next});
+        ready.push(entry{-way_[next], next});
       }
-      const std::uint32_t item = ready.top().item;
+      const std::uint32_t item = ready.top().second;
       ready.pop();
 
       // The end of a turn or an iteration is best on the member that begins the next one.
@@ -246,8 +237,8 @@ class flow_scheduler {
     }
     if (width > 1) {
       std::vector<std::uint32_t> all = numbers_below(members_);
-      std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return of.starts[a] < of.starts[b];
+      std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return of.starts[a] != of.starts[b] ? of.starts[a] < of.starts[b] : a < b;
       });
       all.resize(width);
       std::sort(all.begin(), all.end());

@@ -154,19 +154,25 @@ class flow_walk {
       own_.patience.paid();
       return true;
     }
-    for (bool judges = has_patience; !stop_.requested(); judges = false) {
-      stop_or_help other(*this, plan_.lanes[lane].member);
-      other.has_found = find(other.member, other.found);
-      if (other.has_found && judges) own_.patience.failed();
-      if (!other.has_found) {
-        watched_lane what(of_.board.done(lane), has_so_many{*this, steps, other.member}, other);
-        wait_engine::wait(what, of_.board.policy(), own_.history);
-        if (stop_.requested()) return false;  // before it helps
-      }
-      if (other.has_found) help(other.found);
+    if (stop_.requested()) return false;  // before it helps
+    const std::uint32_t member = plan_.lanes[lane].member;
+    found_step found;
+    bool helped = false;
+    while (find(member, found)) {
+      help(found);
+      if (has_patience && !helped) own_.patience.failed();
+      helped = true;
       if (has_done(lane, steps)) return true;
+      if (stop_.requested()) return false;
     }
-    return false;
+    for (;;) {
+      stop_or_help other(*this, member);
+      watched_lane what(of_.board.done(lane), has_so_many{*this, steps, member}, other);
+      wait_engine::wait(what, of_.board.policy(), own_.history);
+      if (has_done(lane, steps)) return true;
+      if (stop_.requested()) return false;
+      if (other.has_found) help(other.found);
+    }
   }
 
   bool await_slowly(std::uint32_t lane, std::uint64_t steps) {

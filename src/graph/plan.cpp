@@ -16,13 +16,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, std::size_t members,
+LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, team_host* on, std::size_t members,
                                      call_site made_in)
     : graph(of),
       model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
       host(on),
+      team_stop(on != nullptr ? &on->core().stop() : nullptr),
       where(made_in),
       most_members(members) {
   if (!checked.problem.empty()) fail_argument("lockstep::plan: %s", checked.problem.c_str());
@@ -33,17 +34,16 @@ LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, const plan_team& on, 
     has_hints |= each.cost >= 0;
   }
   make();
-  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
+  learns = !has_hints && !needs_all && host != nullptr && machine->plan.members > 1;
   misuse::note(&graph, misuse::role::plan);
-  misuse::note(host.team, misuse::role::plan);
+  misuse::note(host, misuse::role::plan);
 }
 
 LOCKSTEP_INLINE void plan_body::make() {
   flow_plan made = make_flow_plan(model, checked, costs, most_members);
   if (!made.problem.empty()) fail_argument("lockstep::plan: %s", made.problem.c_str());
-  owner<flow_machine> fresh(
-      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
-  machine = std::move(fresh);
+  const wait_policy policy = host != nullptr ? host->policy() : wait_policy();
+  machine.reset(new flow_machine(model, checked, std::move(made), functions, policy, team_stop));
   machine->where = where;
 }
 
@@ -88,6 +88,7 @@ LOCKSTEP_INLINE bool plan_body::are_times_as_guessed() const noexcept {
 LOCKSTEP_INLINE void plan_body::learn() {
   constexpr std::uint64_t most_samples = 16, enough = 5;
   iterations_to_time -= machine->timed_iterations;
+  machine->timed_iterations = 0;
   // A node in a loop has several samples in one iteration.
   std::uint64_t samples = 0;
   for (const node_times& each : machine->times) samples += each.count;
@@ -113,7 +114,7 @@ LOCKSTEP_INLINE void plan_body::learn() {
 
 LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
   const char* why = nullptr;
-  if (host.team == nullptr) why = "the plan was made without a team, to look at";
+  if (host == nullptr) why = "the plan was made without a team, to look at";
   if (is_running) {
     why =
         "the plan runs; a node cannot run the plan that it is part of, and each thread needs a "
@@ -127,8 +128,8 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
 }
 
 LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
-  if (!diagnoses_misuse || (misuse::is_noted(&graph, misuse::role::plan) &&
-                            misuse::is_noted(host.team, misuse::role::plan)))
+  if (!diagnoses_misuse ||
+      (misuse::is_noted(&graph, misuse::role::plan) && misuse::is_noted(host, misuse::role::plan)))
     return;
   end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
               function, misuse::is_noted(&graph, misuse::role::plan) ? "team" : "graph");
@@ -139,13 +140,13 @@ LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
 LOCKSTEP_INLINE bool plan_body::is_open() const noexcept {
   if (!has_started) return false;
   const std::uint32_t region = stop.region();
-  return region == 0 || host.team->core().running() == region;
+  return region == 0 || host->core().running() == region;
 }
 
 LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
   // The program may end inside a node, by exit() or on another thread.
   if (is_running) return false;
-  if (is_open() && !host.team->started(in_flight)) return false;  // joins it, or gives it up
+  if (is_open() && !host->started(in_flight)) return false;  // joins it, or gives it up
   if (has_started) end_run(has_started, machine->is_done());
   return true;
 }
@@ -162,7 +163,7 @@ class plan_run {
   plan_run(plan_body& of, bool& goes_on, std::uint64_t iterations, const iteration_gate* gate,
            const char* function, bool is_timed = false)
       : of_(of), goes_on_(goes_on), is_timed_(is_timed) {
-    if (of.is_running || of.has_started || of.host.team == nullptr) of.check_ready(function);
+    if (of.is_running || of.has_started || of.host == nullptr) of.check_ready(function);
     of.check_lives(function);
     of.iterations = iterations;
     of.gate = gate;
@@ -216,7 +217,7 @@ LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* a
   plan_run here(*this, is_running, count, asks, function, is_timed);
   here.is_complete =
       count == 0 || (machine->plan.members == 1 || needs_all
-                         ? host.team->run(machine->plan.members, part<member>(), where, "plan")
+                         ? host->run(machine->plan.members, part<member>(), where, "plan")
                          : run_shares(count));
   if (was_alone && is_stopped) here.is_complete = false;
   return here.is_complete;
@@ -239,7 +240,7 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
   wanted.is_plan = true;
   if (is_known) wanted.gain = time_alone * times * (1 - 1 / speed_up);
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
-  const loop_outcome made = host.team->run_loop(wanted, part<loop_share>());
+  const loop_outcome made = host->run_loop(wanted, part<loop_share>());
   if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);
@@ -249,15 +250,15 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
 }
 
 LOCKSTEP_INLINE started_region plan_body::start(std::uint64_t count) {
-  if (host.team != nullptr && !host.team->has_own_threads()) {
+  if (host != nullptr && !host->has_own_threads()) {
     fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
   }
   // It begins before the region, because its nodes may ask, and ends here if the team refuses.
   plan_run here(*this, has_started, count, nullptr, "start");
   in_flight = exceptions_in_flight();
-  started_region made = host.team->start(part<member>(), where, "plan");
+  started_region made = host->start(part<member>(), where, "plan");
   here.is_kept = true;
-  stop.enter(*host.stop, host.team->core().running());
+  stop.enter(*team_stop, host->core().running());
   return made;
 }
 
@@ -283,17 +284,17 @@ LOCKSTEP_INLINE void plan_body::run_on_caller(const stops_with_region& around) {
 }
 
 LOCKSTEP_INLINE void plan_body::take_part(loop_share& me, const turn_range& turns) {
-  if (&me.stop() != host.stop) return run_on_caller({me.stop(), me.region()});
+  if (&me.stop() != team_stop) return run_on_caller({me.stop(), me.region()});
   const part_of_plan here(stop, me.region());
-  if (me.rank() == 0) stop.enter(*host.stop, me.region());
-  flow_walk(*machine, turns, me.rank(), *host.stop, me.region()).walk();
+  if (me.rank() == 0) stop.enter(*team_stop, me.region());
+  flow_walk(*machine, turns, me.rank(), *team_stop, me.region()).walk();
 }
 
 LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
   const member_state& state = member_access::state_of(me);
-  if (&state.stop() != host.stop) return run_on_caller({state.stop(), state.region()});
+  if (&state.stop() != team_stop) return run_on_caller({state.stop(), state.region()});
   const part_of_plan here(stop, state.region());
-  if (me.rank() == 0) stop.enter(*host.stop, state.region());
+  if (me.rank() == 0) stop.enter(*team_stop, state.region());
   if (me.size() == 1) {
     was_alone = true;
     machine->run_line(iterations, gate, &me,
@@ -301,14 +302,14 @@ LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
                          return member_access::state_of(*static_cast<member*>(of)).is_stopped();
                        }});
   } else if (me.rank() < machine->plan.members) {
-    flow_walk(*machine, turns, me.rank(), *host.stop, state.region()).walk();
+    flow_walk(*machine, turns, me.rank(), *team_stop, state.region()).walk();
   }
 }
 
-LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::size_t members,
+LOCKSTEP_INLINE plan_body* make_plan(const graph& of, team_host* on, std::size_t members,
                                      call_site where) {
   checked_range("lockstep::plan", "members", members, 1,
-                on.team != nullptr ? on.size : std::size_t{max_participants});
+                on != nullptr ? on->size() : std::size_t{max_participants});
   return new plan_body(graph_access::body_of(of), on, members, where);
 }
 
@@ -317,15 +318,13 @@ LOCKSTEP_INLINE plan_body* make_plan(const graph& of, const plan_team& on, std::
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, call_site where)
     : plan(of, on, on.size(), where) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, team& on, std::size_t members, call_site where)
-    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members,
-                              where)) {}
+    : body_(detail::make_plan(of, &detail::team_access::host_of(on), members, where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, call_site where)
     : plan(of, on, on.size(), where) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, external_team& on, std::size_t members, call_site where)
-    : body_(detail::make_plan(of, detail::plan_team(detail::team_access::host_of(on)), members,
-                              where)) {}
+    : body_(detail::make_plan(of, &detail::team_access::host_of(on), members, where)) {}
 LOCKSTEP_INLINE plan::plan(const graph& of, std::size_t members)
-    : body_(detail::make_plan(of, detail::plan_team(), members, call_site{nullptr, 0})) {}
+    : body_(detail::make_plan(of, nullptr, members, call_site{nullptr, 0})) {}
 LOCKSTEP_INLINE plan::~plan() {
   if (body_ && !body_->let_go()) static_cast<void>(body_.release());
 }
@@ -410,7 +409,7 @@ LOCKSTEP_INLINE std::string plan::text() const {
 
 LOCKSTEP_INLINE void plan::request_stop() {
   detail::plan_body& of = body();
-  if (of.host.stop != nullptr) of.stop.request(*of.host.stop);
+  if (of.team_stop != nullptr) of.stop.request(*of.team_stop);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -24,23 +24,12 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// The team of a plan. A plan without one is only to look at.
-struct plan_team {
-  plan_team() = default;
-  explicit plan_team(team_host& of)
-      : team(&of), size(of.size()), policy(of.core().policy()), stop(&of.core().stop()) {}
-
-  team_host* team = nullptr;
-  std::size_t size = 0;
-  wait_policy policy = {};
-  stop_source* stop = nullptr;
-};
-
 struct plan_body {
-  plan_body(const graph_body& of, const plan_team& on, std::size_t members, call_site made_in);
+  /// `on`: null for a plan to look at.
+  plan_body(const graph_body& of, team_host* on, std::size_t members, call_site made_in);
   ~plan_body() {
     misuse::forget(&graph, misuse::role::plan, 0);
-    misuse::forget(host.team, misuse::role::plan, 0);
+    misuse::forget(host, misuse::role::plan, 0);
   }
   plan_body(const plan_body&) = delete;
   plan_body& operator=(const plan_body&) = delete;
@@ -83,7 +72,8 @@ struct plan_body {
   graph_model model;
   flow checked;
   const std::vector<node_function>& functions;
-  plan_team host;
+  team_host* const host;
+  stop_source* const team_stop;
   source_place where;  ///< where the plan was made
   std::size_t most_members;
   std::vector<double> costs;

@@ -27,15 +27,7 @@ static_assert(std::is_trivially_destructible<team_door>::value ||
               "the door stays as it is");
 
 LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
-                                     thread_owner owner)
-    : team_host(options, made, owner, unstarted()) {
-  if (owner != thread_owner::team) return;
-  display_first_team(made);
-  core_->make_ready();
-}
-
-LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
-                                     thread_owner owns, unstarted)
+                                     thread_owner owns)
     : size_(made.members), policy_(made.policy), owner_(owns) {
   static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= 8, "it has room");
   const char* const kind = owns == thread_owner::user   ? "lockstep::external_team"
@@ -44,9 +36,15 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
   ::new (static_cast<void*>(door_)) team_door(policy_, kind, made.name.c_str());
   number_ = door().number();
   owner<team_core> core(new team_core(made, door(), options, owns));
-  listener_.reset(new fork_listener(
+  owner<fork_listener> listener(new fork_listener(
       core.get(), [](void* self) noexcept { static_cast<team_core*>(self)->forget_others(); }));
-  core_ = core.release();
+  core_ = core.get();  // hooks of its threads may call the team
+  if (owns == thread_owner::team) {
+    display_first_team(made);
+    core_->make_ready();
+  }
+  listener_ = std::move(listener);
+  core.release();
 }
 
 // Where the core stays, a thread may still come and use it.

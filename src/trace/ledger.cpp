@@ -191,13 +191,12 @@ LOCKSTEP_INLINE ledger ledger_board::gather(const char* team) const {
       const auto is_it = [&](const construct_key& each) { return each.is_same(key); };
       if (std::any_of(keys.begin(), keys.end(), is_it)) return;
       keys.push_back(key);
-      result.constructs.push_back(gather(key, nanosecond));
+      ledger::construct made = gather(key, nanosecond);
+      auto at = result.constructs.begin();  // the longest waits first
+      while (at != result.constructs.end() && at->all.total >= made.all.total) ++at;
+      result.constructs.insert(at, std::move(made));
     });
   }
-  std::stable_sort(result.constructs.begin(), result.constructs.end(),
-                   [](const ledger::construct& a, const ledger::construct& b) {
-                     return a.all.total > b.all.total;  // the longest waits first
-                   });
   ledger::decisions& decided = result.decided;
   decided.loops_on.resize(members() + 1);
   for (std::size_t rank = 0; rank < members(); ++rank) {

@@ -72,9 +72,6 @@ class team_host {
   team_core& core() const noexcept { return *core_; }
 
  private:
-  struct unstarted {};
-  team_host(const team_options& options, const resolved_team& made, thread_owner owner, unstarted);
-
   friend class team_core;
   /// Where misuse is diagnosed: ends the program if the team has ended; its number is 0 then.
   void check_lives() const;
