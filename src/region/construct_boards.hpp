@@ -178,38 +178,43 @@ class loop_board final : public stoppable {
 //   STEP-1  What a member does before publish(s) happens before the return of every wait for s or less.
 //   STEP-2  The caller of the regions resets the board after each region in which a member has published a step.
 //   STEP-3  Members may begin their parts anew within a region (member_state::begin_again()), when all have ended them. Steps
-//           then begin at 0: there are two boards, used in turn. A member that begins resets its own word on the board
-//           that it leaves. Nobody waits for that word any more; and nobody will, before all have ended this part, too.
+//           then begin at 0: each member has two words, used in turn. A member that begins resets the word that it leaves.
+//           Nobody waits for that word any more; and nobody will, before all have ended this part, too.
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
 class progress_board final : public stoppable {
  public:
   progress_board(std::size_t most, wait_policy policy, stop_source& stop)
-      : stop_(stop), steps_(most, policy) {
+      : stop_(stop), steps_(2 * most, policy) {
     stop_.add(*this);
   }
   ~progress_board() { stop_.remove(*this); }
   progress_board(const progress_board&) = delete;
   progress_board& operator=(const progress_board&) = delete;
 
-  /// The member has finished this step and all earlier ones.
-  void publish(std::size_t rank, std::size_t step) { steps_[rank].publish(step); }
+  /// The member has finished this step and all earlier ones. `set`: 0 or 1, STEP-3.
+  void publish(std::size_t rank, std::size_t step, std::uint32_t set = 0) {
+    word(rank, set).publish(step);
+  }
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
     const is_past is_over{step, self, static_cast<std::uint32_t>(rank)};
-    steps_[rank].wait(is_over, stops_with_region{stop_, self.region()}, self.history);
+    const published_word<std::size_t> awaited = word(rank, self.step_set);
+    awaited.wait(is_over, stops_with_region{stop_, self.region()}, self.history);
     if (stop_.requested(self.region())) return false;
-    if (diagnoses_misuse && last_step(steps_[rank].value()) < step) self.report_missing(rank);
+    if (diagnoses_misuse && last_step(awaited.value()) < step) self.report_missing(rank);
     return true;
   }
   /// The member publishes no further step (GROUP-4). Waits for one see that, and miss it.
-  void end(std::size_t rank) { publish(rank, has_ended | last_step(steps_[rank].peek())); }
+  void end(std::size_t rank, std::uint32_t set) {
+    publish(rank, has_ended | last_step(word(rank, set).peek()), set);
+  }
 
   /// Resets the board, between regions.
   void reset() noexcept { steps_.reset(0, steps_.size()); }
   /// STEP-3.
-  void reset(std::size_t rank) noexcept { steps_[rank].reset(0); }
+  void reset(std::size_t rank, std::uint32_t set) noexcept { word(rank, set).reset(0); }
 
   void notify_all_sleepers() override { steps_.wake_all(); }
 
@@ -230,6 +235,10 @@ class progress_board final : public stoppable {
       to.region = who.region;
     }
   };
+
+  published_word<std::size_t> word(std::size_t rank, std::uint32_t set) const noexcept {
+    return steps_[rank + set * (steps_.size() / 2)];
+  }
 
   /// In the word of a member: it has returned from its part.
   static constexpr std::size_t has_ended = ~(~std::size_t{0} >> 1);

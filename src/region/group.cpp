@@ -18,7 +18,7 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
                              const rank_groups& groups)
     : barrier(most, policy, stop, most_flags, separates_cpus, groups),
       loops(policy, stop),
-      progress{{most, policy, stop}, {most, policy, stop}},
+      progress(most, policy, stop),
       shares(most),
       leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
@@ -107,17 +107,17 @@ LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
 LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
   if (is_alone()) return;
   shared_->note(group::steps);
-  shared_->progress[steps_on].publish(rank_, step);
+  shared_->progress.publish(rank_, step, step_set);
 }
 
 LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
-  return shared_->progress[steps_on].wait_for(*this, rank, step);
+  return shared_->progress.wait_for(*this, rank, step);
 }
 
 LOCKSTEP_INLINE void member_state::begin_again() noexcept {
   if (is_alone()) return;
-  shared_->progress[steps_on].reset(rank_);
-  steps_on ^= 1;
+  shared_->progress.reset(rank_, step_set);
+  step_set ^= 1;
 }
 
 LOCKSTEP_INLINE void member_state::note_without_wait(std::size_t length) noexcept {
@@ -215,7 +215,7 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
   note(steps);
-  progress[self.steps_on].end(self.rank());
+  progress.end(self.rank(), self.step_set);
 }
 
 LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase) noexcept {
@@ -224,7 +224,7 @@ LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase) noexcept {
     shares.reset(rank, 0);
     member_state& each = state(rank);
     each.phase = phase;
-    each.loops = each.steps_on = 0;
+    each.loops = each.step_set = 0;
   }
 }
 
@@ -243,9 +243,7 @@ LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
   } else if (has_left(constructs)) {
     loops.set_first_construct(state(0).construct);
   }
-  if (was_stopped || has_left(steps)) {
-    for (progress_board& each : progress) each.reset();
-  }
+  if (was_stopped || has_left(steps)) progress.reset();
   if (has_left(values)) {
     for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
   }

@@ -58,7 +58,7 @@ class group {
 
   team_barrier barrier;
   loop_board loops;
-  progress_board progress[2];  ///< STEP-3
+  progress_board progress;
   share_board shares;          ///< of loops inside a region
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
