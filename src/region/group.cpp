@@ -42,6 +42,7 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
   stop_ = stop;
   stop_word_ = stop != nullptr ? &stop->word() : nullptr;
   rank_ = rank_in_team_ = rank;
+  step_set = 0;
   find_ = find;
   if (shared == nullptr) return;
   values_ = reinterpret_cast<unsigned char*>(&shared->barrier.value_of(0, 0));

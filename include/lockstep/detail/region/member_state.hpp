@@ -173,7 +173,7 @@ class member_state : public member_view {
   std::uint32_t loops = 0;              ///< loops whose shares were claimed (share_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
-  std::uint32_t step_set = 0;           ///< which words have the steps of its part (STEP-3)
+  std::uint32_t step_set;  ///< which words have the steps of its part (STEP-3); set by belong_to()
   /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.
   std::size_t blocks_without_wait = no_blocks;
   backoff_trust looks;     ///< whether looks at the claims of others have found any that were late
