@@ -240,7 +240,7 @@ def run_program(cache, program, arguments):
         return Result("FAIL" if missing else "PASS", program.name, missing[0] if missing else "", "\n".join(missing))
     timeout = arguments.timeout * program.directives.timeout_factor
     for _ in range(arguments.repeat):
-        status, output = execute(path, environment, timeout)
+        status, output = execute([path], environment, timeout)
         passed, why = verdict(program, path, status, output)
         if passed != "PASS":
             break

@@ -36,12 +36,12 @@ def wait_for(process, seconds):
     return None
 
 
-def execute(program, environment, timeout):
+def execute(command, environment, timeout):
     """Its exit status, None if it ran out of time; and what it wrote. No process of it stays."""
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as output:
         # No core files, and at most 64 MB of anything that a program in a loop may write.
-        process = subprocess.Popen(["sh", "-c", 'ulimit -c 0; ulimit -f 131072; exec "$0"', program], cwd=scratch,
-                                   env=environment, stdin=subprocess.DEVNULL, stdout=output,
+        process = subprocess.Popen(["sh", "-c", 'ulimit -c 0; ulimit -f 131072; exec "$@"', "sh", *command],
+                                   cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_parent)
         status = wait_for(process, timeout)
         try:
