@@ -47,32 +47,11 @@ bool take_interval(text_reader& from, unsigned& length, int& stride) noexcept {
   return from.take_number(length) && length > 0 && (!from.take(':') || from.take_signed(stride));
 }
 
-/// "{0,2:3,!3}", or a number alone.
+/// In braces, or a number alone.
 bool take_place(text_reader& from, place& result) {
-  result.clear();
-  unsigned first = 0;
-  if (!from.take('{')) {
-    if (!from.take_number(first)) return false;
-    result.push_back(first);
-    return true;
-  }
-  do {
-    const bool is_excluded = from.take('!');
-    unsigned length = 1;
-    int stride = 1;
-    if (!from.take_number(first) || !take_interval(from, length, stride)) return false;
-    for (unsigned i = 0; i < length; ++i) {
-      const long cpu = static_cast<long>(first) + static_cast<long>(i) * stride;
-      if (cpu < 0 || cpu >= static_cast<long>(detail::max_cpus)) return false;
-      const unsigned number = static_cast<unsigned>(cpu);
-      if (is_excluded) {
-        std::erase(result, number);
-      } else if (std::find(result.begin(), result.end(), number) == result.end()) {
-        result.push_back(number);
-      }
-    }
-  } while (from.take(','));
-  return from.take('}');
+  if (from.take('{')) return take_rest_of_place(from, result);
+  result.resize(1);
+  return from.take_number(result[0]);
 }
 
 /// The place, its numbers moved by `by`. False if one falls out of range.
@@ -142,6 +121,37 @@ thread_places in_one(int which) noexcept { return thread_places{which, which, 1}
 
 }  // namespace
 
+bool take_rest_of_place(text_reader& from, place& result) {
+  do {
+    const bool is_excluded = from.take('!');
+    unsigned first = 0, length = 1;
+    int stride = 1;
+    if (!from.take_number(first) || !take_interval(from, length, stride)) return false;
+    for (unsigned i = 0; i < length; ++i) {
+      const long cpu = static_cast<long>(first) + static_cast<long>(i) * stride;
+      if (cpu < 0 || cpu >= static_cast<long>(detail::max_cpus)) return false;
+      const unsigned number = static_cast<unsigned>(cpu);
+      if (is_excluded) {
+        std::erase(result, number);
+      } else if (std::find(result.begin(), result.end(), number) == result.end()) {
+        result.push_back(number);
+      }
+    }
+  } while (from.take(','));
+  return from.take('}');
+}
+
+bool take_range(text_reader& from, place_list& result) {
+  unsigned first = 0, stride = 1;
+  if (!from.take_number(first)) return false;
+  unsigned last = first;
+  if (from.take('-') && (!from.take_number(last) || last < first)) return false;
+  if (from.take(':') && (!from.take_number(stride) || stride == 0)) return false;
+  for (unsigned cpu = first; cpu <= last && result.size() < detail::max_cpus; cpu += stride)
+    result.push_back({cpu});
+  return true;
+}
+
 void add_by_key(place_list& to, std::vector<unsigned>& keys, unsigned key, unsigned cpu) {
   std::size_t at = 0;
   while (at < keys.size() && keys[at] != key) ++at;
@@ -197,10 +207,7 @@ bool read_cpu_affinity(const char* text) noexcept {
   text_reader from(text);
   place_list list;
   do {
-    unsigned first = 0, last = 0, stride = 1;
-    if (!from.take_range(first, last, stride)) return false;
-    for (unsigned cpu = first; cpu <= last && list.size() < detail::max_cpus; cpu += stride)
-      list.push_back({cpu});
+    if (!take_range(from, list)) return false;
     from.take(',');
   } while (!from.is_at_end());
   return use_places(list, "GOMP_CPU_AFFINITY");

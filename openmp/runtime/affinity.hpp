@@ -47,6 +47,10 @@ bool read_hardware_subset(const char* text) noexcept;
 enum level : int { package, node, cache, core, thread, levels };
 unsigned key_of(const cpu_place& at, level of) noexcept;
 bool take_level(text_reader& from, level& result) noexcept;
+/// Of a place "{0,2:3,!3}" what is behind the '{'.
+bool take_rest_of_place(text_reader& from, std::vector<unsigned>& result);
+/// CPUs "first[-last][:stride]", each a place: first <= last, stride > 0.
+bool take_range(text_reader& from, std::vector<std::vector<unsigned>>& result);
 /// Adds `cpu` to the place that `key` says; keys are in `keys`, in the order of their first CPU.
 void add_by_key(std::vector<std::vector<unsigned>>& to, std::vector<unsigned>& keys, unsigned key,
                 unsigned cpu);

@@ -69,8 +69,11 @@ struct process_variables {
   bool throttles_tasks = true;                  ///< KMP_ENABLE_TASK_THROTTLING
   bool reduces_in_order = false;                ///< KMP_DETERMINISTIC_REDUCTION
   std::size_t stack_size = 0;                   ///< of threads, in bytes; 0: the system's
-  int blocktime = 200;  ///< KMP_BLOCKTIME, in milliseconds, as programs are told
-  wait_policy waiting;  ///< OMP_WAIT_POLICY, GOMP_SPINCOUNT
+  int blocktime = 200;           ///< KMP_BLOCKTIME, in milliseconds, as programs are told
+  bool is_active = false;        ///< OMP_WAIT_POLICY
+  bool has_looks = false;        ///< GOMP_SPINCOUNT was given
+  unsigned long long looks = 0;  ///< GOMP_SPINCOUNT
+  wait_policy waiting;           ///< what these two say
   bool has_waiting =
       false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
   bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY

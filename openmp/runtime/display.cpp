@@ -23,6 +23,7 @@
 #include "control_variables.hpp"
 #include "message.hpp"
 #include "part.hpp"
+#include "text_reader.hpp"
 
 namespace lockstep::openmp {
 namespace display {
@@ -36,11 +37,8 @@ const char* usual_format() noexcept {
                                        : "level %L thread %i affinity %A";
 }
 
-/// What is only shown, or asked for rarely. Never destroyed, as the settings.
+/// Never destroyed, as the settings.
 struct shown_state {
-  const char* policy = nullptr;
-  bool has_count = false;
-  unsigned long long looks = 0;
   std::string format = usual_format();
   std::vector<shown_region>
       region_of_thread;  ///< by number of thread: the last that it encountered
@@ -70,15 +68,15 @@ constexpr field fields[] = {{'t', "team_num"},        {'T', "num_teams"},   {'L'
                             {'A', "thread_affinity"}, {'H', "host"},        {'P', "process_id"},
                             {'i', "native_thread_id"}};
 
-/// "0-3,7".
-std::string cpus_as_text(const std::vector<unsigned>& cpus) {
+/// "0-3,7"; of a place "0:4,7".
+std::string cpus_as_text(const std::vector<unsigned>& cpus, bool is_place) {
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    append(text, i == 0 ? "%u" : ",%u", cpus[i]);
-    if (last > i) append(text, "-%u", cpus[last]);
-    i = last + 1;
+    const std::size_t first = i;
+    while (++i < cpus.size() && cpus[i] == cpus[i - 1] + 1) continue;
+    append(text, first == 0 ? "%u" : ",%u", cpus[first]);
+    if (i - first == 1) continue;
+    append(text, is_place ? ":%zu" : "-%zu", is_place ? i - first : std::size_t{cpus[i - 1]});
   }
   return text;
 }
@@ -105,7 +103,7 @@ std::string value_of(char letter, const part& of) {
     case 'a':
       return number_as_text(
           of.level == 0 || of.outer == nullptr ? -1 : static_cast<long>(of.outer->rank));
-    case 'A': return cpus_as_text(detail::affinity());
+    case 'A': return cpus_as_text(detail::affinity(), false);
     case 'H': return host_name();
     case 'P': return number_as_text(getpid());
     default: break;
@@ -149,25 +147,17 @@ void append_field(std::string& text, const std::string& value, bool has_zeros, b
 
 // --- settings ---
 
-const char* text_of(proc_bind how) {
-  switch (how) {
-    case proc_bind::no: return "FALSE";
-    case proc_bind::yes: return "TRUE";
-    case proc_bind::primary: return "PRIMARY";
-    case proc_bind::close: return "CLOSE";
-    default: return "SPREAD";
-  }
-}
 const char* text_of(bool value) { return value ? "TRUE" : "FALSE"; }
+const char* text_of(proc_bind how) {
+  return how == proc_bind::no || how == proc_bind::yes ? text_of(how == proc_bind::yes)
+                                                       : name_in(bind_words, how);
+}
 
 std::string text_of(const schedule& of) {
   const bool is_static = of.kind == schedule_kind::fixed;
   std::string text;
   if (is_static != of.is_monotonic) text = of.is_monotonic ? "MONOTONIC:" : "NONMONOTONIC:";
-  text += is_static                           ? "STATIC"
-          : of.kind == schedule_kind::dynamic ? "DYNAMIC"
-          : of.kind == schedule_kind::guided  ? "GUIDED"
-                                              : "AUTO";
+  text += name_in(schedule_words, of.kind);
   if (of.chunk != (is_static ? 0 : 1)) append(text, ",%ld", of.chunk);
   return text;
 }
@@ -175,18 +165,8 @@ std::string text_of(const schedule& of) {
 /// "{0:4},{4,6}".
 std::string places_as_text() {
   std::string text;
-  for (int i = 0; i < affinity::count(); ++i) {
-    text += i == 0 ? "{" : ",{";
-    const std::vector<unsigned>& cpus = affinity::cpus_of(i);
-    for (std::size_t at = 0; at < cpus.size();) {
-      std::size_t last = at;
-      while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-      append(text, at == 0 ? "%u" : ",%u", cpus[at]);
-      if (last > at) append(text, ":%zu", last - at + 1);
-      at = last + 1;
-    }
-    text += '}';
-  }
+  for (int i = 0; i < affinity::count(); ++i)
+    text += (i == 0 ? "{" : ",{") + cpus_as_text(affinity::cpus_of(i), true) + '}';
   return text;
 }
 
@@ -206,12 +186,6 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-void note_waiting(const char* policy, bool has_count, unsigned long long looks) noexcept {
-  state().policy = policy;
-  state().has_count = has_count;
-  state().looks = looks;
-}
-
 void show_environment(bool is_verbose) noexcept {
   const process_variables& all = process_settings();
   const task_variables& own = all.initial;
@@ -230,7 +204,7 @@ void show_environment(bool is_verbose) noexcept {
   add(text, "OMP_PROC_BIND", joined(binds));
   add(text, "OMP_PLACES", places_as_text());
   add(text, "OMP_STACKSIZE", number_as_text(static_cast<long>(all.stack_size)));
-  add(text, "OMP_WAIT_POLICY", state().policy != nullptr ? state().policy : "PASSIVE");
+  add(text, "OMP_WAIT_POLICY", all.is_active ? "ACTIVE" : "PASSIVE");
   add(text, "OMP_THREAD_LIMIT", is_limited ? number_as_text(own.thread_limit) : "4294967295");
   add(text, "OMP_MAX_ACTIVE_LEVELS", number_as_text(own.max_active_levels));
   add(text, "OMP_NUM_TEAMS", number_as_text(all.num_teams));
@@ -241,15 +215,12 @@ void show_environment(bool is_verbose) noexcept {
   add(text, "OMP_DISPLAY_AFFINITY", text_of(all.displays_affinity));
   add(text, "OMP_AFFINITY_FORMAT", affinity_format());
   add(text, "OMP_ALLOCATOR", allocators::name_of(own.allocator));
-  add(text, "OMP_TARGET_OFFLOAD",
-      all.offload == target_offload::usual       ? "DEFAULT"
-      : all.offload == target_offload::mandatory ? "MANDATORY"
-                                                 : "DISABLED");
+  add(text, "OMP_TARGET_OFFLOAD", name_in(offload_words, all.offload));
   if (is_verbose) {
     std::string looks = "lockstep's own choice";
-    if (state().has_count) {
+    if (all.has_looks) {
       looks.clear();
-      append(looks, "%llu", state().looks);
+      append(looks, "%llu", all.looks);
     }
     add(text, "GOMP_CPU_AFFINITY", "");
     add(text, "GOMP_STACKSIZE", number_as_text(static_cast<long>(all.stack_size)));

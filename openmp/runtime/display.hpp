@@ -12,8 +12,6 @@ namespace lockstep::openmp {
 
 namespace display {
 
-/// What OMP_WAIT_POLICY (null: not given) and GOMP_SPINCOUNT said, to be shown.
-void note_waiting(const char* policy, bool has_count, unsigned long long looks) noexcept;
 /// The settings on stderr, in the form of the specification.
 void show_environment(bool is_verbose) noexcept;
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "platform/cpus.hpp"
@@ -94,12 +95,10 @@ void read_threads(process_variables& of) noexcept {
   of.threads_of_level = levels;
 }
 
-bool take_bind(text_reader& from, proc_bind& result) noexcept {
-  static constexpr std::pair<const char*, proc_bind> names[] = {{"master", proc_bind::primary},
-                                                                {"primary", proc_bind::primary},
-                                                                {"close", proc_bind::close},
-                                                                {"spread", proc_bind::spread}};
-  return from.take_named(names, result);
+void bind_threads(process_variables& of, const std::vector<proc_bind>& levels) noexcept {
+  of.bind_of_level = levels;
+  of.initial.bind = levels[0];
+  affinity::turn_on();
 }
 
 /// OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY: threads are bound where one of them asks for it, and the first says
@@ -112,9 +111,7 @@ void read_affinity(process_variables& of) noexcept {
     } else {
       if (asked.is_verbose) of.displays_affinity = true;
       if (asked.bind != proc_bind::no) {
-        of.bind_of_level = {asked.bind};
-        of.initial.bind = asked.bind;
-        affinity::turn_on();
+        bind_threads(of, {asked.bind});
         if (!asked.is_reset && !of.is_of_llvm) affinity::bind_this_thread(0);
         return;
       }
@@ -131,7 +128,7 @@ void read_affinity(process_variables& of) noexcept {
     }
     do {
       proc_bind next = proc_bind::no;
-      if (!take_bind(from, next)) return false;
+      if (!from.take_named(bind_words, next)) return false;
       levels.push_back(next);
     } while (from.take(','));
     return true;
@@ -150,10 +147,8 @@ void read_affinity(process_variables& of) noexcept {
   if (!is_asked && has_places) levels.push_back(proc_bind::yes);
   is_asked = is_asked || has_places;
   if (!is_asked || is_refused) return;
-  of.bind_of_level = levels;
-  of.initial.bind = levels[0];
   if (!has_places) affinity::use_each_cpu();
-  affinity::turn_on();
+  bind_threads(of, levels);
   if (!of.is_of_llvm) affinity::bind_this_thread(0);
 }
 
@@ -178,11 +173,6 @@ void read_schedule(process_variables& of) noexcept {
   if (of.is_of_llvm) of.initial.run_schedule = {schedule_kind::fixed, false, false, 0};
   schedule result;
   const bool is_given = read_variable("OMP_SCHEDULE", [&](text_reader& from) {
-    static constexpr std::pair<const char*, schedule_kind> kinds[] = {
-        {"static", schedule_kind::fixed},
-        {"dynamic", schedule_kind::dynamic},
-        {"guided", schedule_kind::guided},
-        {"auto", schedule_kind::automatic}};
     bool is_nonmonotonic = false;
     if (from.take_word("monotonic")) {
       result.is_monotonic = true;
@@ -191,7 +181,7 @@ void read_schedule(process_variables& of) noexcept {
       is_nonmonotonic = true;
       if (!from.take(':')) return false;
     }
-    if (!from.take_named(kinds, result.kind)) return false;
+    if (!from.take_named(schedule_words, result.kind)) return false;
     const bool is_static = result.kind == schedule_kind::fixed;
     if (is_static && !is_nonmonotonic && !of.is_of_llvm) result.is_monotonic = true;
     result.chunk = is_static ? 0 : 1;
@@ -244,31 +234,30 @@ void set_blocktime(process_variables& of, int milliseconds) noexcept {
                          milliseconds < longest_polling ? milliseconds : longest_polling));
 }
 
+template <class Number>
+bool take_infinite(text_reader& from, Number& result) noexcept {
+  if (!from.take_word("infinite") && !from.take_word("infinity")) return false;
+  result = std::numeric_limits<Number>::max();
+  return true;
+}
+
 /// OMP_WAIT_POLICY says whether waiting threads poll or sleep, GOMP_SPINCOUNT how often they look before they sleep.
 void read_waiting(process_variables& of) noexcept {
-  bool is_active = false;
   const bool is_policy = read_variable("OMP_WAIT_POLICY", [&](text_reader& from) {
-    is_active = from.take_word("active");
-    return is_active || from.take_word("passive");
+    of.is_active = from.take_word("active");
+    return of.is_active || from.take_word("passive");
   });
-  unsigned long long looks = 0;
-  const bool is_count = read_variable("GOMP_SPINCOUNT", [&](text_reader& from) {
-    if (from.take_word("infinite") || from.take_word("infinity")) {
-      looks = ULLONG_MAX;
-      return true;
-    }
-    if (!from.take_number(ULLONG_MAX / 1000000000, looks)) return false;
-    if (from.take_word("k")) looks *= 1000;
-    if (from.take_word("m")) looks *= 1000000;
-    if (from.take_word("g")) looks *= 1000000000;
+  of.has_looks = read_variable("GOMP_SPINCOUNT", [&](text_reader& from) {
+    if (take_infinite(from, of.looks)) return true;
+    if (!from.take_number(ULLONG_MAX / 1000000000, of.looks)) return false;
+    if (from.take_word("k")) of.looks *= 1000;
+    if (from.take_word("m")) of.looks *= 1000000;
+    if (from.take_word("g")) of.looks *= 1000000000;
     return true;
   });
   int blocktime = 0;
   const bool is_time = read_variable("KMP_BLOCKTIME", [&](text_reader& from) {
-    if (from.take_word("infinite") || from.take_word("infinity")) {
-      blocktime = INT_MAX;
-      return true;
-    }
+    if (take_infinite(from, blocktime)) return true;
     unsigned long long number = 0;
     if (!from.take_number(INT_MAX, number)) return false;
     const bool is_in_microseconds = from.take_word("us");
@@ -276,22 +265,27 @@ void read_waiting(process_variables& of) noexcept {
     blocktime = static_cast<int>(is_in_microseconds ? (number + 999) / 1000 : number);
     return true;
   });
-  if (is_policy) of.blocktime = is_active ? INT_MAX : 0;
-  of.has_waiting = is_policy || is_count;
+  of.is_active = of.is_active && is_policy;
+  if (is_policy) of.blocktime = of.is_active ? INT_MAX : 0;
+  of.has_waiting = is_policy || of.has_looks;
   if (is_time && !of.has_waiting) return set_blocktime(of, blocktime);
   if (!of.has_waiting) return;
-  display::note_waiting(is_policy ? (is_active ? "ACTIVE" : "PASSIVE") : nullptr, is_count, looks);
-  if (is_count ? looks == 0 : !is_active) {
+  if (of.has_looks ? of.looks == 0 : !of.is_active) {
     of.waiting = wait_policy::block();
     return;
   }
   // One look and the pause after it take some 10 ns. hybrid() cuts what is too long.
   constexpr unsigned long long most = longest_polling * 1000000ull / 10;
-  const unsigned long long nanoseconds = !is_count || looks > most ? 10 * most : 10 * looks;
+  const unsigned long long nanoseconds = 10 * (of.has_looks && of.looks < most ? of.looks : most);
   of.waiting = wait_policy::hybrid(std::chrono::nanoseconds(nanoseconds));
 }
 
-void read_rest(process_variables& of) noexcept {
+/// All that regions later on may have otherwise.
+void read_changeable(process_variables& of) noexcept {
+  read_levels(of);
+  read_schedule(of);
+  read_stack_size(of);
+  read_waiting(of);
   read_switch("OMP_DYNAMIC", of.initial.is_dynamic);
   for (const char* const name :
        {"KMP_ALL_THREADS", "KMP_DEVICE_THREAD_LIMIT", "OMP_THREAD_LIMIT"}) {
@@ -308,15 +302,10 @@ void read_rest(process_variables& of) noexcept {
   read_switch("KMP_ENABLE_TASK_THROTTLING", of.throttles_tasks);
   read_switch("KMP_DETERMINISTIC_REDUCTION", of.reduces_in_order);
   read_variable("KMP_TEAMS_PROC_BIND",
-                [&](text_reader& from) { return take_bind(from, of.bind_of_teams); });
+                [&](text_reader& from) { return from.take_named(bind_words, of.bind_of_teams); });
   of.offload = target_offload::usual;
-  read_variable("OMP_TARGET_OFFLOAD", [&](text_reader& from) {
-    static constexpr std::pair<const char*, target_offload> names[] = {
-        {"mandatory", target_offload::mandatory},
-        {"disabled", target_offload::disabled},
-        {"default", target_offload::usual}};
-    return from.take_named(names, of.offload);
-  });
+  read_variable("OMP_TARGET_OFFLOAD",
+                [&](text_reader& from) { return from.take_named(offload_words, of.offload); });
   read_variable("OMP_ALLOCATOR", [&](text_reader& from) {
     for (std::uintptr_t each = 1; each <= allocators::last_predefined; ++each) {
       if (!from.take_word(allocators::name_of(each))) continue;
@@ -391,11 +380,7 @@ void read_all(process_variables& of) noexcept {
   }
   read_threads(of);
   read_affinity(of);
-  read_levels(of);
-  read_schedule(of);
-  read_stack_size(of);
-  read_waiting(of);
-  read_rest(of);
+  read_changeable(of);
   of.has_tool = ompt::may_have_tool();
   of.has_special_tasks = of.can_cancel || of.has_tool;
   of.has_special_regions = of.has_levels() || of.displays_affinity || of.has_tool ||
@@ -431,13 +416,8 @@ void read_what_main_has_set() noexcept {
 void set_blocktime(int milliseconds) noexcept { set_blocktime(process_settings(), milliseconds); }
 
 void read_environment_again() noexcept {
-  process_variables& all = process_settings();
-  read_threads(all);
-  read_levels(all);
-  read_schedule(all);
-  read_stack_size(all);
-  read_waiting(all);
-  read_rest(all);
+  read_threads(process_settings());
+  read_changeable(process_settings());
 }
 
 }  // namespace lockstep::openmp

@@ -86,19 +86,10 @@ place_list ordered_places(level grain, bool is_scattered, unsigned permute, unsi
 bool take_proclist(text_reader& from, place_list& result) noexcept {
   if (!from.take('[')) return false;
   do {
-    unsigned first = 0, last = 0, stride = 1;
-    if (from.take('{')) {
-      place together;
-      do {
-        if (!from.take_number(first)) return false;
-        together.push_back(first);
-      } while (from.take(','));
-      if (!from.take('}')) return false;
-      result.push_back(together);
-      continue;
-    }
-    if (!from.take_range(first, last, stride)) return false;
-    for (unsigned cpu = first; cpu <= last; cpu += stride) result.push_back({cpu});
+    place together;
+    const bool has_braces = from.take('{');
+    if (has_braces ? !take_rest_of_place(from, together) : !take_range(from, result)) return false;
+    if (has_braces) result.push_back(together);
   } while (from.take(','));
   return from.take(']');
 }

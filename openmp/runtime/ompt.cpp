@@ -54,6 +54,17 @@ state work_state_of(const task_info& of) noexcept {
   return (of.region->flags & parallel_team) != 0 ? state::work_parallel : state::work_serial;
 }
 
+/// Of a thread, of a team or of a member.
+void begin_implicit(part& self, region_info& of, task_info& own, int flags,
+                    unsigned number) noexcept {
+  own.region = &of;
+  own.flags = flags;
+  own.around = of.encountering;
+  self.tool = &own;
+  this_thread().now = work_state_of(own);
+  implicit_task::tell(endpoint::begin, &of.own, &own.own, of.size, number, flags);
+}
+
 }  // namespace
 
 thread_info& this_thread() noexcept {
@@ -97,13 +108,7 @@ void begin_initial_thread(part& initial) noexcept {
   start_tool();
   thread_info& thread =
       this_record.tool != nullptr ? *this_record.tool : make_thread(thread_kind::initial);
-  task_info& own = thread.initial.primary;
-  own.region = &thread.initial;
-  own.flags = task_initial;
-  own.at.exit_flags = own.at.enter_flags = frame_runtime | frame_cfa;
-  initial.tool = &own;
-  implicit_task::tell(endpoint::begin, &thread.initial.own, &own.own, 1, 1, task_initial);
-  thread.now = state::work_serial;
+  begin_implicit(initial, thread.initial, thread.initial.primary, task_initial, 1);
 }
 
 void end_initial_thread(part& initial) noexcept {
@@ -150,15 +155,8 @@ region_scope::~region_scope() {
 }
 
 void begin_part(part& self, region_info& of, task_info& own) noexcept {
-  own.region = &of;
-  own.flags = task_implicit;
   own.rank = self.rank;
-  own.around = of.encountering;
-  own.at.exit_flags = frame_runtime | frame_pointer;
-  own.at.enter_flags = frame_runtime | frame_cfa;
-  self.tool = &own;
-  this_thread().now = state::work_parallel;
-  implicit_task::tell(endpoint::begin, &of.own, &own.own, of.size, self.rank, task_implicit);
+  begin_implicit(self, of, own, task_implicit, self.rank);
 }
 
 void arrive_at_end(part& self) noexcept {
@@ -186,14 +184,7 @@ void end_part(part& self) noexcept {
 
 team_scope::team_scope(part& self, region_info& of, unsigned number) noexcept
     : self_(self), number_(number) {
-  own_.region = &of;
-  own_.flags = task_initial;
-  own_.around = of.encountering;
-  own_.at.exit_flags = frame_runtime | frame_pointer;
-  own_.at.enter_flags = frame_runtime | frame_cfa;
-  self.tool = &own_;
-  this_thread().now = state::work_serial;
-  implicit_task::tell(endpoint::begin, &of.own, &own_.own, of.size, number, task_initial);
+  begin_implicit(self, of, own_, task_initial, number);
 }
 
 team_scope::~team_scope() {
@@ -270,8 +261,6 @@ void tell_creation(part& self, task_info& own, int flags, bool has_dependences) 
     own.chunk = std::exchange(call.thread.next_chunk, dispatch_chunk());
     own.has_chunk = true;
   }
-  own.at.exit_flags = frame_runtime | frame_pointer;
-  own.at.enter_flags = frame_runtime | frame_cfa;
   task_create::tell(&call.task.own, &call.task.at, &own.own, flags, has_dependences ? 1 : 0,
                     call.from);
 }

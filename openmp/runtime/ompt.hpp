@@ -34,7 +34,7 @@ struct region_info;
 /// What a tool knows of a task. A thread that takes an explicit task touches the first line only.
 struct alignas(64) task_info {
   data own{};
-  frame at{};
+  frame at;
   int flags = 0;
   unsigned rank = 0;  ///< of the thread that runs it, in its region
   region_info* region = nullptr;

@@ -28,8 +28,8 @@ enum frame_flag : int {
 
 /// ompt_frame_t: where on the stack a task's code begins, and where it has called us.
 struct frame {
-  data exit, enter;
-  int exit_flags, enter_flags;
+  data exit{}, enter{};
+  int exit_flags = frame_runtime | frame_pointer, enter_flags = frame_runtime | frame_cfa;
 };
 
 enum class endpoint : int { begin = 1, end = 2 };

@@ -13,7 +13,32 @@
 #include "platform/cpus.hpp"
 #include "platform/system_texts.hpp"
 
+#include "control_variables.hpp"
+
 namespace lockstep::openmp {
+
+/// Words of variables, as they are shown: the first of a value. They are read in capital or small letters.
+template <class Value, std::size_t Count>
+using words = const std::pair<const char*, Value>[Count];
+constexpr words<schedule_kind, 4> schedule_words = {{"STATIC", schedule_kind::fixed},
+                                                    {"DYNAMIC", schedule_kind::dynamic},
+                                                    {"GUIDED", schedule_kind::guided},
+                                                    {"AUTO", schedule_kind::automatic}};
+constexpr words<proc_bind, 4> bind_words = {{"PRIMARY", proc_bind::primary},
+                                            {"MASTER", proc_bind::primary},
+                                            {"CLOSE", proc_bind::close},
+                                            {"SPREAD", proc_bind::spread}};
+constexpr words<target_offload, 3> offload_words = {{"DEFAULT", target_offload::usual},
+                                                    {"MANDATORY", target_offload::mandatory},
+                                                    {"DISABLED", target_offload::disabled}};
+
+/// Requires: the value is in the table.
+template <class Value, std::size_t Count>
+const char* name_in(words<Value, Count>& table, Value of) noexcept {
+  const auto* each = table;
+  while (each->second != of) ++each;
+  return each->first;
+}
 
 /// What begins with `take` moves on only if it returns true, but for lists.
 class text_reader {
@@ -39,7 +64,7 @@ class text_reader {
   }
   /// The value of the first word of a table that comes next.
   template <class Value, std::size_t Count>
-  bool take_named(const std::pair<const char*, Value> (&table)[Count], Value& result) noexcept {
+  bool take_named(words<Value, Count>& table, Value& result) noexcept {
     for (const auto& [name, value] : table) {
       if (!take_word(name)) continue;
       result = value;
@@ -67,14 +92,6 @@ class text_reader {
     if (!take_number(number)) return false;
     result = is_negative ? -static_cast<int>(number) : static_cast<int>(number);
     return true;
-  }
-  /// CPUs "first[-last][:stride]": first <= last, stride > 0.
-  bool take_range(unsigned& first, unsigned& last, unsigned& stride) noexcept {
-    if (!take_number(first)) return false;
-    last = first;
-    stride = 1;
-    if (take('-') && (!take_number(last) || last < first)) return false;
-    return !take(':') || (take_number(stride) && stride != 0);
   }
 
  private:
