@@ -504,7 +504,7 @@ class stuck_text {
       text_.append("    missing: ");
       add_member(in->team, in->region, rank);
     });
-    construct_mismatch found;
+    construct_mismatch found = {};
     if (!all_.find_mismatch(*in, found)) return;
     append(text_, "  different places in phase %u: rank %u was at ", found.one.phase,
            found.one.rank);
