@@ -140,7 +140,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
       call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto blocks = detail::blocks_of(span, f);
-    at_.come_to("for_range", where, span.length);
+    at_.come_to("for_range", where, detail::extent_of(span));
     return detail::loops::hand_out(at_, span.length, how, blocks) && at_.sync();
   }
   template <class First, class Last, class Function>
@@ -171,7 +171,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
       call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
-    return detail::loops::hand_out_and_wait(at_, where, span.length, how, each);
+    return detail::loops::hand_out_and_wait(at_, where, detail::extent_of(span), span.length, how,
+                                            each);
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(
@@ -197,7 +198,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   LOCKSTEP_NODISCARD detail::if_nested<Ranges> for_each_unless_stopped(
       const Ranges& ranges, Function&& f, schedule how = static_schedule(), call_site where = {}) {
     const auto each = detail::each_of_nested(ranges, f);
-    return detail::loops::hand_out_and_wait(at_, where, detail::iterations_of(ranges), how, each);
+    const std::size_t length = detail::iterations_of(ranges);
+    return detail::loops::hand_out_and_wait(at_, where, length, length, how, each);
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_nested<Ranges> for_each(
@@ -227,7 +229,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                                             call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto each = detail::each_of(span, f);
-    at_.come_to("for_each", where, span.length);
+    at_.come_to("for_each", where, detail::extent_of(span));
     return detail::loops::hand_out_by_weight(at_, span.length, how, each);
   }
   template <class First, class Last, class Function>
@@ -244,7 +246,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                                              call_site where = {}) {
     const auto span = detail::span_of(first, last);
     const auto blocks = detail::blocks_of(span, f);
-    at_.come_to("for_range", where, span.length);
+    at_.come_to("for_range", where, detail::extent_of(span));
     return detail::loops::hand_out_by_weight(at_, span.length, how, blocks);
   }
 
@@ -300,7 +302,10 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
-    if (rank() == 0) detail::loops::call_plain(f);
+    if (rank() == 0) {
+      const detail::without_constructs mark(at_, "single");
+      detail::loops::call_plain(f);
+    }
     return at_.sync();
   }
   /// The member that comes first calls f(); the others go on.
@@ -318,7 +323,9 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   template <class Function>
   void masked(Function&& f) {
     check_plain<Function>();
-    if (rank() == 0) detail::loops::call_plain(f);
+    if (rank() != 0) return;
+    const detail::without_constructs mark(at_, "masked");
+    detail::loops::call_plain(f);
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
   /// me.critical<struct log_file>([&] { ... }). Fair. Requires: f enters no critical part of the same name, and calls no
@@ -328,16 +335,10 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     check_plain<Function>();
     struct held {
       mutex& lock;
-      detail::member_state& by;
-      held(mutex& m, detail::member_state& at) : lock(m), by(at) {
-        lock.lock();
-        if (detail::diagnoses_misuse) ++by.criticals;
-      }
-      ~held() {
-        if (detail::diagnoses_misuse) --by.criticals;
-        lock.unlock();
-      }
-    } const here(detail::critical_name::mutex_of<Name>(), at_);
+      explicit held(mutex& m) : lock(m) { lock.lock(); }
+      ~held() { lock.unlock(); }
+    } const here(detail::critical_name::mutex_of<Name>());
+    const detail::without_constructs mark(at_, "critical");
     f();
   }
 
@@ -355,7 +356,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                     Operation op, schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    at_.come_to("reduce_range", where, span.length);
+    at_.come_to("reduce_range", where, detail::extent_of(span));
     return detail::reductions::reduce<Type, Operation>(
         detail::reductions::by_members{at_}, detail::reductions::block_values_of<Type>(span, f, op),
         span.length, std::move(init), op, how);
@@ -366,7 +367,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                    Operation op, schedule how = static_schedule(),
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    at_.come_to("reduce_each", where, span.length);
+    at_.come_to("reduce_each", where, detail::extent_of(span));
     return detail::reductions::reduce<Type, Operation>(
         detail::reductions::by_members{at_}, detail::reductions::values_of<Type>(span, f, op),
         span.length, std::move(init), op, how);
@@ -378,7 +379,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                  Operation op, Store&& store,
                                                  call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    at_.come_to("scan_each", where, span.length);
+    at_.come_to("scan_each", where, detail::extent_of(span));
     return detail::reductions::scan<Type>(detail::reductions::by_members{at_}, span, f, op, store,
                                           init, static_schedule());
   }

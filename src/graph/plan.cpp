@@ -128,11 +128,20 @@ LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
 }
 
 LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
-  if (!diagnoses_misuse ||
-      (misuse::is_noted(&graph, misuse::role::plan) && misuse::is_noted(host, misuse::role::plan)))
-    return;
-  end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
-              function, misuse::is_noted(&graph, misuse::role::plan) ? "team" : "graph");
+  if (!diagnoses_misuse) return;
+  const bool has_graph = misuse::is_noted(&graph, misuse::role::plan);
+  if (!has_graph || !misuse::is_noted(host, misuse::role::plan)) {
+    end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
+                function, has_graph ? "team" : "graph");
+  }
+  const graph_model& now = graph.model;
+  if (now.nodes.size() != model.nodes.size() || now.edges.size() != model.edges.size() ||
+      now.feedbacks.size() != model.feedbacks.size()) {
+    end_program(
+        "lockstep::plan::%s: its graph has got nodes or edges after the plan was made, and the "
+        "plan does not know them; make the plan when the graph is complete",
+        function);
+  }
 }
 
 /// Also true while the caller joins the run, because the caller's part belongs to it. While the region is not known,

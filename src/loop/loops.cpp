@@ -228,6 +228,7 @@ inline void run_share(const member_state& at, std::size_t rank, std::size_t leng
 
 LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
                               const range_body& body) {
+  const without_constructs mark(at, "a loop");
   if (takes_tickets(how)) return hand_out_tickets(at, length, how, body, is_dealt(at, length, how));
   if (at.is_stopped()) return false;
   at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
@@ -237,12 +238,14 @@ LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how
 }
 
 LOCKSTEP_INLINE bool hand_out_singly(member_state& at, std::size_t count, const range_body& body) {
+  const without_constructs mark(at, "a section, or single");
   return hand_out_tickets(at, count, dynamic_schedule(), body, false);
 }
 
-LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std::size_t length,
-                                       schedule how, const range_body& body) {
-  at.come_to("for_each", where, length);
+LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std::size_t extent,
+                                       std::size_t length, schedule how, const range_body& body) {
+  at.come_to("for_each", where, extent);
+  const without_constructs mark(at, "a loop");
   if (at.is_alone() || takes_tickets(how)) return hand_out(at, length, how, body) && at.sync();
   if (at.is_stopped()) return false;
   const auto run = [&](std::size_t rank) {
@@ -255,14 +258,17 @@ LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std
 
 LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, std::size_t length,
                                         weighted_schedule& how, const range_body& body) {
+  const without_constructs mark(at, "a loop");
   if (at.is_stopped()) return false;
   how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
   return at.sync();
 }
 
-LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std::size_t length,
-                                       schedule how, const ordered_body& body, bool throws) {
-  at.come_to("for_ordered", where, length);
+LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std::size_t extent,
+                                       std::size_t length, schedule how, const ordered_body& body,
+                                       bool throws) {
+  at.come_to("for_ordered", where, extent);
+  const without_constructs mark(at, "a loop");
   ticket_source tickets(at);
   ordered_iterations iterations(at, tickets, throws);
   const auto part = [&](std::size_t i, std::size_t end) {

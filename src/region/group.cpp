@@ -33,7 +33,8 @@ LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
   region_ = 1;
   if (!diagnoses_misuse) return;
   thread_ = 0;
-  without_wait = criticals = 0;
+  without_wait = 0;
+  inside = nullptr;
 }
 
 LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
@@ -169,15 +170,17 @@ struct place_text {
 
 LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site where,
                                                    std::size_t extent) noexcept {
-  const char* wrong = nullptr;
   if (thread_ != 0 && thread_ != number_of_this_thread()) {
-    wrong = "called by another thread than its own; each member calls constructs on its own me";
-  } else if (criticals != 0) {
-    wrong = "called inside critical, where the others cannot come to it; leave critical first";
+    end_program(
+        "lockstep::member: %s of rank %zu%s is called by another thread than its own; each member "
+        "calls constructs on its own me",
+        kind, rank_, place_text(where).text);
   }
-  if (wrong != nullptr) {
-    end_program("lockstep::member: %s of rank %zu%s is %s", kind, rank_, place_text(where).text,
-                wrong);
+  if (inside != nullptr) {
+    end_program(
+        "lockstep::member: %s of rank %zu%s is called inside %s, where the others cannot come to "
+        "it; leave that first",
+        kind, rank_, place_text(where).text, inside);
   }
   in_construct = {kind, where, extent, 0};
 }
@@ -205,7 +208,7 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
       "to the same constructs in the same order, with the same arguments",
       low, lows.kind, place_text(lows.where).text, high, highs.kind, place_text(highs.where).text,
       is_same(lows, highs)                      ? ", after another number of constructs with nowait"
-      : std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size"
+      : std::strcmp(lows.kind, highs.kind) == 0 ? ", with other arguments"
                                                 : "");
 }
 

@@ -180,7 +180,8 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
   if (!diagnoses_misuse) return;
   in_construct.kind = told[0].kind = told[1].kind = nullptr;
-  without_wait = criticals = 0;
+  without_wait = 0;
+  inside = nullptr;
   thread_ = number_of_this_thread();
 }
 

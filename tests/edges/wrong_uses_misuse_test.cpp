@@ -78,16 +78,25 @@ const std::map<std::string, void (*)()> wrong_uses = {
      [] { in_two([](member& me) { me.rank() == 0 ? me.single(nothing) : me.sync_threads(); }); }},
     {"members give different ranges",
      [] { in_two([](member& me) { me.for_each(0, me.rank() == 0 ? 9 : 8, visit); }); }},
-    {"a barrier inside a loop",
+    {"a member gives the bounds of its own part",
      [] {
        in_two([](member& me) {
-         me.for_range(0, 9, [&](int first, int) {
-           if (first == 0) me.sync_threads();
-         });
+         const std::size_t mine = 9 * me.rank();
+         me.for_each(mine, mine + 9, nothing_at);
        });
      }},
+    {"a barrier inside a loop",
+     [] { in_two([](member& me) { me.for_range(0, 9, [&](int, int) { me.sync_threads(); }); }); }},
+    {"`single` inside a loop",
+     [] { in_two([](member& me) { me.for_each(0, 8, [&](int) { me.single(nothing); }); }); }},
+    {"a loop inside a loop of the same region",
+     [] { in_two([](member& me) { me.for_each(0, 8, [&](int) { me.for_each(0, 8, visit); }); }); }},
+    {"a sum inside a loop",
+     [] { in_two([](member& me) { me.for_each(nowait, 0, 8, [&](int) { me.sync_sum(1); }); }); }},
     {"a barrier inside `single`",
      [] { in_two([](member& me) { me.single([&] { me.sync_threads(); }); }); }},
+    {"a loop inside `masked`",
+     [] { in_two([](member& me) { me.masked([&] { me.for_each(0, 8, visit); }); }); }},
     {"a barrier inside `critical`",
      [] { in_two([](member& me) { me.critical([&] { me.sync_threads(); }); }); }},
     {"`critical` inside `critical`",
@@ -132,6 +141,7 @@ const std::map<std::string, void (*)()> wrong_uses = {
        team(2).for_each(std::size_t{1}, v.size() - 1, nothing_at);
      }},
     {"a chunk of 0", [] { team(2).for_each(0, 9, visit, dynamic_schedule(0)); }},
+    {"a team of nobody", [] { team(std::size_t{0}); }},
     {"a region of more members than there are", [] { team(2).run(3, [](member&) {}); }},
     {"a value from a member that is not there",
      [] { in_two([](member& me) { me.broadcast(2, 1); }); }},
@@ -170,6 +180,23 @@ const std::map<std::string, void (*)()> wrong_uses = {
          const graph_node a = g.node("a", nothing), b = g.node("b", nothing);
          g.edge(a, b).edge(b, a);
        });
+     }},
+    {"channels form a cycle",
+     [] {
+       buffer<int, 4> there, back;
+       plan_of_two([&](graph& g) {
+         const graph_node a = g.node("a", nothing), b = g.node("b", nothing);
+         g.channel(a, b, there).channel(b, a, back);
+       });
+     }},
+    {"a node is added after the plan",
+     [] {
+       team two(2);
+       graph g;
+       g.node("a", nothing);
+       plan early(g, two);
+       g.node("b", nothing);
+       early.run();
      }},
     {"a node of another graph",
      [] {

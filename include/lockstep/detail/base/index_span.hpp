@@ -104,6 +104,20 @@ struct index_span {
   std::size_t length;
 };
 
+/// Tells ranges apart, nearly always: by their length, and by their first index if that is a number.
+template <class Index>
+std::size_t extent_of(const index_span<Index>& span, std::true_type /*number*/) noexcept {
+  return span.length + static_cast<std::size_t>(span.first) * 0x10001;
+}
+template <class Index>
+std::size_t extent_of(const index_span<Index>& span, std::false_type /*position*/) noexcept {
+  return span.length;
+}
+template <class Index>
+std::size_t extent_of(const index_span<Index>& span) noexcept {
+  return extent_of(span, std::is_integral<Index>());
+}
+
 /// first + offset. Requires: that is an index of the span, or its end.
 template <class Index>
 Index index_at(const Index& first, std::size_t offset, std::true_type /*number*/) noexcept {

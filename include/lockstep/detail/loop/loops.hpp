@@ -29,8 +29,9 @@ bool hand_out(member_state& at, std::size_t length, schedule how, const range_bo
 /// The same, one by one, to whichever member comes.
 bool hand_out_singly(member_state& at, std::size_t count, const range_body& body);
 /// As hand_out(), then waits for all. Meanwhile it may call body for the shares of members that have not come.
-bool hand_out_and_wait(member_state& at, source_place where, std::size_t length, schedule how,
-                       const range_body& body);
+/// `extent`: extent_of() the range.
+bool hand_out_and_wait(member_state& at, source_place where, std::size_t extent, std::size_t length,
+                       schedule how, const range_body& body);
 /// Hands out blocks by measured speed and lateness, then waits for all.
 bool hand_out_by_weight(member_state& at, std::size_t length, weighted_schedule& how,
                         const range_body& body);
@@ -38,8 +39,8 @@ bool hand_out_by_weight(member_state& at, std::size_t length, weighted_schedule&
 /// An iteration of an ordered loop.
 using ordered_body = function_ref<void(std::size_t offset, ordered_turn& turn)>;
 /// Hands out iterations that take turns, then waits for all. `throws`: a turn in a stopped region throws.
-bool hand_out_in_order(member_state& at, source_place where, std::size_t length, schedule how,
-                       const ordered_body& body, bool throws);
+bool hand_out_in_order(member_state& at, source_place where, std::size_t extent, std::size_t length,
+                       schedule how, const ordered_body& body, bool throws);
 
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 /// Calls f(i, turn).
@@ -53,7 +54,7 @@ bool run_ordered(member_state& at, const index_span<Index>& span, Function& f, s
     Index index = index_at(span.first, offset);
     f(index, turn);
   };
-  return hand_out_in_order(at, where, span.length, how, each, throws);
+  return hand_out_in_order(at, where, extent_of(span), span.length, how, each, throws);
 }
 LOCKSTEP_END_SIGN_CONVERSIONS
 

@@ -205,7 +205,26 @@ class member_state : public member_view {
  public:
   std::uint32_t told_without_wait[2];
   std::uint32_t without_wait;  ///< constructs of this region that did not wait at their end
-  std::uint32_t criticals;     ///< critical parts that it is in
+  const char* inside;  ///< what it is inside of, where it must come to no construct; null: nothing
+};
+
+/// While it lives, the member runs a function that must come to no construct. Noted where misuse is diagnosed.
+class without_constructs {
+ public:
+  without_constructs(member_state& at, const char* kind) noexcept : at_(at), before_(nullptr) {
+    if (!diagnoses_misuse) return;
+    before_ = at.inside;
+    at.inside = kind;
+  }
+  ~without_constructs() {
+    if (diagnoses_misuse) at_.inside = before_;
+  }
+  without_constructs(const without_constructs&) = delete;
+  without_constructs& operator=(const without_constructs&) = delete;
+
+ private:
+  member_state& at_;
+  const char* before_;
 };
 
 }  // namespace detail
