@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs programs in turn, alone and beside busy processes, and prints the medians of their times.
+"""Runs programs in turn, alone and beside busy processes, and prints the medians of their times, with the quartiles of the wall time.
 
 usage: beside.py [--samples 9] [--load N]... NAME=COMMAND...
 
@@ -32,6 +32,13 @@ def sample(command):
         return time.monotonic() - start, used.ru_utime + used.ru_stime
 
 
+def quartiles(values):
+    if len(values) < 2:
+        return values * 2
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return [low, high]
+
+
 def table(programs, samples, load):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
     try:
@@ -43,7 +50,7 @@ def table(programs, samples, load):
         for process in busy:
             process.kill()
             process.wait()
-    return {name: [statistics.median(column) for column in zip(*rows)] + [min(rows)[0], max(rows)[0]] for name, rows in found.items()}
+    return {name: [statistics.median(column) for column in zip(*rows)] + quartiles([wall for wall, _ in rows]) for name, rows in found.items()}
 
 
 def main():
@@ -57,8 +64,8 @@ def main():
         print(f"{options.samples} samples each, beside {load} busy processes" if load else f"{options.samples} samples each, idle")
         rows = table(programs, options.samples, load)
         first = next(iter(rows.values()))
-        for name, (wall, cpu, least, most) in rows.items():
-            print(f"  {name:24} {wall:10.4g} ({least:.4g} to {most:.4g})  CPU {cpu:10.4g}  time x{wall / first[0]:.2f}  CPU x{cpu / first[1]:.2f}")
+        for name, (wall, cpu, low, high) in rows.items():
+            print(f"  {name:24} {wall:10.4g} ({low:.4g} to {high:.4g})  CPU {cpu:10.4g}  time x{wall / first[0]:.2f}  CPU x{cpu / first[1]:.2f}")
         sys.stdout.flush()
 
 
