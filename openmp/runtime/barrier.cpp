@@ -88,7 +88,7 @@ bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept {
   return goes_on;
 }
 
-void wake_barrier(detail::member_state& at) noexcept { at.shared().barrier.notify_all_sleepers(); }
+void wake_barrier(detail::member_state& at) noexcept { at.shared().barrier.wake_all(); }
 
 bool is_region_cancelled(const part& self) noexcept {
   return self.is_alone() ? self.is_cancelled : self.at->is_stopped();

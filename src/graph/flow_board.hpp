@@ -64,16 +64,11 @@ class loop_decision {
   std::uint64_t word_;
 };
 
-class flow_board final : public stoppable {
+class flow_board {
  public:
   /// `stop`: of the team. Null: the plan has no team.
   flow_board(std::size_t lanes, wait_policy policy, stop_source* stop)
-      : stop_(stop), done_(lanes, policy), claimed_(lanes), gate_(1, policy) {
-    if (stop_ != nullptr) stop_->add(*this);
-  }
-  ~flow_board() {
-    if (stop_ != nullptr) stop_->remove(*this);
-  }
+      : done_(lanes, policy, stop), claimed_(lanes), gate_(1, policy, stop) {}
 
   wait_policy policy() const noexcept { return done_.policy(); }
 
@@ -110,17 +105,11 @@ class flow_board final : public stoppable {
     done_.beside(lane).decision.store(what.word(), detail::memory_order_relaxed);  // 6
   }
 
-  void notify_all_sleepers() override {
-    done_.wake_all();
-    gate_.wake_all();
-  }
-
  private:
   struct decision_beside {
     detail::atomic<std::uint64_t> decision{0};
   };
 
-  stop_source* const stop_;
   published_words<std::uint64_t, decision_beside> done_;
   detail::aligned_array<detail::padded<detail::atomic<std::uint64_t>>> claimed_;
   published_words<std::uint64_t> gate_;

@@ -214,22 +214,10 @@ class halo_protocol {
     }
     void sleep(deadline until) override {
       if (self.is_alone()) return;  // no other member can end the wait
-      const stop_wakes_sleepers here(of.mark_, self.shared().barrier.stop());  // HALO-5
+      const sleeping_places::place here(&self.shared().barrier.stop(), &of.mark_, 1,
+                                        fence_payer::both);  // HALO-5
       of.mark_.sleep(*this, until, fence_payer::both);
     }
-  };
-
-  class stop_wakes_sleepers final : public stoppable {
-   public:
-    stop_wakes_sleepers(sleeper_mark& mark, stop_source& stop) : mark_(mark), stop_(stop) {
-      stop_.add(*this);
-    }
-    ~stop_wakes_sleepers() { stop_.remove(*this); }
-    void notify_all_sleepers() override { mark_.notify(fence_payer::both); }
-
-   private:
-    sleeper_mark& mark_;
-    stop_source& stop_;
   };
 
   /// The right to poll. It was taken before, and ends with this object.

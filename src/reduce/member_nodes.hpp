@@ -92,7 +92,7 @@ class member_nodes {
 };
 
 inline bool member_nodes::put_leaves(schedule how) {
-  void* const room = prepare(at_.kept_leaves, length_of(part_));
+  void* const room = prepare(at_.kept[member_state::leaves], length_of(part_));
   bool goes_on = true;
   const auto put_part = [&](std::size_t first, std::size_t last) {
     const index_range leaves = {part_.first + first, part_.first + last};

@@ -84,7 +84,7 @@ class member_reduction : private member_nodes {
     } else {
       if (!wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
       const leaf_run mine = run_of(at_, length_, at_.block_of(part_));
-      void* const room = prepare(at_.kept_leaves, length_of(mine.leaves));
+      void* const room = prepare(at_.kept[member_state::leaves], length_of(mine.leaves));
       cell* const sums = &at_.shared().leaves[0];
       if (!what_.sum_leaves(of_, mine, room, sums) || !at_.sync() ||
           !values.scan_block(mine, sums)) {
@@ -106,7 +106,7 @@ class member_reduction : private member_nodes {
   }
 
   void combine_all(cell& into) const {
-    void* const room = prepare(at_.kept_result, 1);
+    void* const room = prepare(at_.kept[member_state::result], 1);
     reduction_tree::published_nodes nodes(part_, at_.size());
     value_stack values(what_, of_);
     push_published(values, nodes, 0, part_.last);

@@ -66,7 +66,7 @@ class missed_loops {
 /// was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of a team that is not
 /// crowded. One thread at a time uses an object.
 //
-//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
+//   EXPECT-1  It returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
 //             sleeper and then looks again, and may end at its deadline: so no wake-up is lost (WAIT-2).
 //   EXPECT-2  It polls for at most member_pace::longest_poll(), and yields the CPU now and then. A worker that does
 //             not get the CPU back within 2 ms has lost a time slice, and stops polling for a while.
@@ -76,40 +76,9 @@ class missed_loops {
 //
 // Cost   a region that comes within 0.4 us: polls, no look at the clock. A sleep with a deadline: 2 system calls around
 //        it, and from a millisecond on the fence of the mark (published_words.hpp).
-class anticipating_wait {
- public:
-  anticipating_wait(cpu_separation& all, std::size_t rank, const missed_loops& missed,
-                    std::uint32_t& heard) noexcept
-      : all_(all), rank_(rank), pace_(all.pace_of(rank)), missed_(missed), heard_(heard) {}
-
-  template <class Waitable>
-  void wait(Waitable& what, wait_policy policy) {
-    if (!what.ready()) wait_slowly(what, policy);
-  }
-
- private:
-  static constexpr std::uint64_t time_between_yields = 3000;
-  static constexpr std::uint64_t short_slack = 1000;
-
-  template <class Waitable>
-  LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy) {
-    if (!wait_engine::first_poll(what)) wait_long(what, policy);
-  }
-  /// What follows the first poll.
-  void wait_long(waitable& what, wait_policy policy);
-  /// Whether `what` became ready.
-  bool poll_until(waitable& what, std::uint64_t until);
-  bool sleep_until(waitable& what, std::uint64_t until);
-  /// Whether it has missed loops.
-  bool hears() noexcept;
-
-  cpu_separation& all_;
-  const std::size_t rank_;
-  member_pace& pace_;
-  const missed_loops& missed_;
-  std::uint32_t& heard_;  ///< missed loops that were learned
-  std::uint64_t now_ = 0;
-};
+/// Requires: a first poll was in vain. `missed`: noted by the caller; the worker has `heard` so many of them.
+void wait_for_region(waitable& what, wait_policy policy, cpu_separation& all, std::size_t rank,
+                     const missed_loops& missed, std::uint32_t& heard);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -41,7 +41,7 @@ namespace detail {
 // Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own. Where only its
 //        owner takes from a hand, the line stays in that CPU's cache: 5 ns instead of 40 to 50.
 // Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
-class loop_board final : public stoppable {
+class loop_board {
  public:
   static constexpr std::uint32_t usual_slots = 8;
   /// With more members, looking at all hands at the end would cost more than one counter. A guess, not measured.
@@ -51,15 +51,11 @@ class loop_board final : public stoppable {
   /// so that numbers may wrap.
   loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
       : stop_(stop),
-        open_(slot_count, policy),
-        turns_(slot_count, policy),
+        open_(slot_count, policy, &stop),
+        turns_(slot_count, policy, &stop),
         handed_out_(slot_count) {
     reset();
-    stop_.add(*this);
   }
-  ~loop_board() { stop_.remove(*this); }
-  loop_board(const loop_board&) = delete;
-  loop_board& operator=(const loop_board&) = delete;
 
   /// The first construct of the next region. Members read it when they need it; the caller of the regions sets it
   /// in between.
@@ -110,11 +106,6 @@ class loop_board final : public stoppable {
       open(slot, slot);
     }
     first_ = 0;
-  }
-
-  void notify_all_sleepers() override {
-    open_.wake_all();
-    turns_.wake_all();
   }
 
  private:
@@ -182,15 +173,10 @@ class loop_board final : public stoppable {
 //           Nobody waits for that word any more; and nobody will, before all have ended this part, too.
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
-class progress_board final : public stoppable {
+class progress_board {
  public:
   progress_board(std::size_t most, wait_policy policy, stop_source& stop)
-      : stop_(stop), steps_(2 * most, policy) {
-    stop_.add(*this);
-  }
-  ~progress_board() { stop_.remove(*this); }
-  progress_board(const progress_board&) = delete;
-  progress_board& operator=(const progress_board&) = delete;
+      : stop_(stop), steps_(2 * most, policy, &stop) {}
 
   /// The member has finished this step and all earlier ones. `set`: 0 or 1, STEP-3.
   void publish(std::size_t rank, std::size_t step, std::uint32_t set = 0) {
@@ -215,8 +201,6 @@ class progress_board final : public stoppable {
   void reset() noexcept { steps_.reset(0, steps_.size()); }
   /// STEP-3.
   void reset(std::size_t rank, std::uint32_t set) noexcept { word(rank, set).reset(0); }
-
-  void notify_all_sleepers() override { steps_.wake_all(); }
 
  private:
   struct is_past {

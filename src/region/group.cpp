@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "turns.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -55,6 +57,12 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
 LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
   return shared.state(rank);
 }
+
+LOCKSTEP_INLINE bool stop_source::is_stopped_alone() const noexcept { return alone_->is_stopped(); }
+LOCKSTEP_INLINE bool stop_source::has_own_stop_alone() const noexcept {
+  return alone_->has_own_stop();
+}
+LOCKSTEP_INLINE void stop_source::request_alone() noexcept { alone_->request_stop(); }
 
 LOCKSTEP_INLINE void member_state::request_stop() const { stop_->request(region_); }
 
@@ -145,14 +153,10 @@ LOCKSTEP_INLINE std::uint32_t member_state::next_construct() noexcept {
 
 LOCKSTEP_INLINE void member_state::destroy_kept_values() {
   for (owner<kept_values>& each : kept) each.reset();
-  kept_result.reset();
-  kept_leaves.reset();
 }
 
 LOCKSTEP_INLINE void member_state::forget_kept_values() noexcept {
   for (owner<kept_values>& each : kept) static_cast<void>(each.release());
-  static_cast<void>(kept_result.release());
-  static_cast<void>(kept_leaves.release());
 }
 
 LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
@@ -214,8 +218,7 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
 
 LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   if (self.is_alone() || self.is_stopped() || !tells_returns_) return;
-  self.told[self.next_phase() & 1u] = {member_state::its_return(), {}, 0, 0};
-  self.told_without_wait[self.next_phase() & 1u] = 0;
+  self.told[self.next_phase() & 1u] = {{member_state::its_return(), {}, 0, 0}, 0};
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
   note(steps);

@@ -109,12 +109,12 @@ class group {
   /// GROUP-2. In a stopped region others may have written newer notes: then there is no message.
   void check_constructs(const member_state& self) {
     if (!diagnoses_misuse) return;
-    const construct_note& mine = self.told[self.phase & 1u];
+    const construct_note& mine = self.told[self.phase & 1u].note;
     for (std::size_t rank = 0; rank < self.size(); ++rank) {
-      const construct_note& theirs = state(rank).told[self.phase & 1u];
+      const construct_note& theirs = state(rank).told[self.phase & 1u].note;
       const bool is_like_mine =
           mine.kind == nullptr || theirs.kind == nullptr ||
-          self.told_without_wait[self.phase & 1u] == state(rank).told_without_wait[self.phase & 1u];
+          self.told[self.phase & 1u].without_wait == state(rank).told[self.phase & 1u].without_wait;
       if (is_like_mine && is_same(mine, theirs)) continue;
       if (self.is_stopped()) return;
       if (mine.kind == member_state::its_return()) state(rank).report_missing(self.rank());
@@ -179,7 +179,7 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   has_construct = false;
   last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
   if (!diagnoses_misuse) return;
-  in_construct.kind = told[0].kind = told[1].kind = nullptr;
+  in_construct.kind = told[0].note.kind = told[1].note.kind = nullptr;
   without_wait = 0;
   inside = nullptr;
   thread_ = number_of_this_thread();

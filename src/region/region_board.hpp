@@ -207,13 +207,15 @@ class region_board {
     const std::size_t line = tree_.watched_by(rank);
     private_state& own = own_[rank].value;
     member_pace& pace = separation_.pace_of(rank);
-    anticipating_wait anticipating(separation_, rank, missed_[0].value, own.heard);
     while (true) {
       const announcement seen = own.seen;
       watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
-                        whereabouts{&separation_, rank, 0}, asleep_[line].value, members() == 2);
+                        whereabouts{&separation_, rank, 0, nullptr}, asleep_[line].value,
+                        members() == 2);
       if (anticipates_) {
-        anticipating.wait(what, lines_.policy());
+        if (!what.ready() && !wait_engine::first_poll(what)) {
+          wait_for_region(what, lines_.policy(), separation_, rank, missed_[0].value, own.heard);
+        }
       } else {
         wait_engine::wait(what, lines_.policy(), pace.regions);
       }
@@ -260,11 +262,9 @@ class region_board {
     round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.rounds : nullptr;
     if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
-      if (has_reported(watcher, of)) return;
-      awaited_report what(reports_[watcher],
-                          is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
-                          whereabouts{known, 0, watcher}, round);
-      wait_engine::wait_slowly(what, reports_.policy(), pace.reports);
+      reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
+                             never_stops(), pace.reports, deadline::never(),
+                             whereabouts{known, 0, watcher, round});
     });
   }
   /// The same, but looks at most `polls` times. Returns whether all reports have come.
@@ -374,15 +374,6 @@ class region_board {
       to.kind = wait_kind::end_of_part;
       to.awaited = rank;
     }
-  };
-
-  struct awaited_report final : awaited_word<std::uint32_t, is_phase, never_stops> {
-    awaited_report(const published_word<std::uint32_t>& report, is_phase done, whereabouts where,
-                   round_pace* of_caller) noexcept
-        : awaited_word(report, done, never_stops(), where), known(of_caller) {}
-
-    round_pace* const known;
-    round_pace* rounds() noexcept override { return known; }
   };
 
   /// What a worker waits for: a new word on its line, or the end of the team.

@@ -6,8 +6,9 @@
 //
 //   STOP-1  The word is the number of the last region that was stopped. It only moves forward (differences
 //           modulo 2^32), so that a late request cannot take back one for a later region.
-//   STOP-2  A thread that waits in a region announces itself as a sleeper, and then looks at the word. The list holds
-//           every mark on which a thread may sleep: a request changes the word, and then notifies all of them.
+//   STOP-2  A thread that waits in a region announces itself as a sleeper, and then looks at the word. The places
+//           (published_words.hpp) hold every mark on which a thread may sleep: a request changes the word, and then
+//           notifies all of them.
 //   STOP-3  keep_near(region) keeps the word within 2^31 of the region. It is called before each region whose number is a
 //           multiple of `stride`. So the differences of STOP-1 have a meaning for requests that are late by less than
 //           2^31 regions.
@@ -39,9 +40,9 @@
 
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/region_stopped.hpp>
-#include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
+#include "../wait/published_words.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
@@ -49,45 +50,15 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// A region that its caller runs alone: lone_region of turns.hpp.
-struct stopped_alone {
-  virtual bool is_stopped() const noexcept = 0;
-  /// Whether region_stopped must not pass beyond it: ALONE-4.
-  virtual bool has_own_stop() const noexcept = 0;
-  virtual void request_stop() noexcept = 0;
+class lone_region;
 
- protected:
-  ~stopped_alone() = default;
-};
-
-/// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A derived class is
-/// final: it adds itself as the last step of its constructor, and removes itself as the first step of its destructor.
-class stoppable : public list_node<stoppable> {
- public:
-  /// Called after the change that releases the sleepers.
-  virtual void notify_all_sleepers() = 0;
-
- protected:
-  stoppable() = default;
-  ~stoppable() = default;
-};
-
-class stop_source {
+class stop_source : public sleeping_places {
  public:
   stop_source() = default;
   /// For region number 1, which its caller runs alone: STOP-5.
-  explicit stop_source(stopped_alone& of) noexcept : word_{1}, alone_(&of) {}
+  explicit stop_source(lone_region& of) noexcept : word_{1}, alone_(&of) {}
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
-
-  void add(stoppable& place) {
-    const holding<short_lock> here(lock_);
-    places_.push_front(place);
-  }
-  void remove(stoppable& place) {
-    const holding<short_lock> here(lock_);
-    places_.remove(place);
-  }
 
   static constexpr std::uint32_t stride = std::uint32_t{1} << 28;  ///< STOP-3
   /// Before the first member of the region starts. Requires region != 0.
@@ -101,18 +72,14 @@ class stop_source {
 
   /// Stops the region, or does nothing if it is over. Any thread may call it.
   LOCKSTEP_NOINLINE void request(std::uint32_t region) {
-    if (alone_ != nullptr) alone_->request_stop();
+    if (alone_ != nullptr) request_alone();
     std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
     while (static_cast<std::int32_t>(region - seen) > 0 &&
            !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
                                           memory_order_relaxed)) {             // 1
     }
-    const holding<short_lock> here(lock_);
-    for (stoppable* at = places_.first(); at != nullptr; at = at->next()) at->notify_all_sleepers();
+    wake_all();
   }
-
-  /// In a child process: a thread that held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
   /// True once the region was stopped; what came before the request is seen.
   LOCKSTEP_ALWAYS_INLINE bool requested(std::uint32_t region) const noexcept {
@@ -126,18 +93,21 @@ class stop_source {
   /// For members: it becomes a region's number when that region is stopped, if means_stopped().
   const wait_word& word() const noexcept { return word_; }
   /// Whether a word that equals the region means that it was stopped: STOP-5.
-  bool means_stopped() const noexcept { return alone_ == nullptr || alone_->is_stopped(); }
+  bool means_stopped() const noexcept { return alone_ == nullptr || is_stopped_alone(); }
 
   /// Whether region_stopped must not pass beyond this region: ALONE-4 of turns.hpp.
   bool has_own_stop(std::uint32_t region) const noexcept {
-    return alone_ != nullptr ? alone_->has_own_stop() : requested(region);
+    return alone_ != nullptr ? has_own_stop_alone() : requested(region);
   }
 
  private:
+  // Questions to the lone region, compiled once: group.cpp.
+  bool is_stopped_alone() const noexcept;
+  bool has_own_stop_alone() const noexcept;
+  void request_alone() noexcept;
+
   wait_word word_{0};
-  short_lock lock_;
-  intrusive_list<stoppable> places_;
-  stopped_alone* const alone_ = nullptr;
+  lone_region* const alone_ = nullptr;
 };
 
 /// Keeps the one exception of a region that its caller gets.

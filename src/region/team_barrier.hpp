@@ -38,7 +38,7 @@ struct stops_with_region {
 /// What a participant usually does in a phase: it arrives by itself, and does nothing else until it waits. Another kind
 /// of arrival may be called away from its wait. It has is_called(), with acquire order, and help(): while is_called()
 /// is true, the participant leaves its wait and runs help(). The thread that calls it away changes what is_called()
-/// reads, and then wakes the sleepers (notify_all_sleepers).
+/// reads, and then wakes the sleepers (wake_all).
 struct usual_arrival {
   static constexpr bool may_be_called = false;
   static constexpr bool is_called() noexcept { return false; }
@@ -102,7 +102,14 @@ struct interrupts_wait {
 // Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
 // Source values on the flags' lines: ours.
-class team_barrier final : public stoppable {
+struct barrier_values {
+  cell of_phase[2];
+};
+
+class team_barrier : ranked_phases<barrier_values> {
+  using phases = ranked_phases<barrier_values>;
+  using word = published_word<std::uint32_t>;
+
  public:
   static constexpr std::size_t usual_most_flags = 8;
 
@@ -112,31 +119,30 @@ class team_barrier final : public stoppable {
   team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
                std::size_t most_flags = usual_most_flags, bool separates_cpus = false,
                const rank_groups& groups = rank_groups())
-      : stop_(stop),
-        phases_(most, policy, most, most_flags, groups),
-        separation_(most, separates_cpus) {
-    stop_.add(*this);
-  }
-  ~team_barrier() { stop_.remove(*this); }
-  team_barrier(const team_barrier&) = delete;
-  team_barrier& operator=(const team_barrier&) = delete;
+      : phases(most, policy, most, most_flags, groups, &stop),
+        stop_(stop),
+        separation_(most, separates_cpus) {}
 
-  wait_policy policy() const noexcept { return phases_.policy(); }
+  using phases::has_flags;  ///< whether a region of that size meets by flags
+  using phases::policy;
+  using phases::
+      reset;  ///< between regions: the next one begins after `phase`, whatever has been before
+  using phases::wake_all;
   stop_source& stop() const noexcept { return stop_; }
   /// Shared with the members' other waits: a member that never waits in one kind of wait gives no information there.
   cpu_separation& separation() noexcept { return separation_; }
 
   /// The place of a value of this phase: the participant writes it before it arrives, others read it afterwards.
   cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
-    return phases_.value_of(rank).of_phase[phase & 1u];
+    return phases::value_of(rank).of_phase[phase & 1u];
   }
 
   /// Blocks until all have arrived. False once the region is stopped: then no member waits any more.
   template <class Arrival = usual_arrival>
   bool arrive_and_wait(member_state& self, Arrival&& arrival = Arrival()) {
     const auto nothing = [](cell&) {};
-    return phases_.has_flags(self.size()) ? pass_by_flags(self, arrival)
-                                          : pass_by_tree(self, nothing, arrival);
+    return has_flags(self.size()) ? pass_by_flags(self, arrival)
+                                  : pass_by_tree(self, nothing, arrival);
   }
 
   /// The same, with values. When all have arrived, their values are at value_of(rank, self.phase), and `out` gets what
@@ -144,18 +150,16 @@ class team_barrier final : public stoppable {
   /// value_of(its rank, self.phase + 1). While arrival.arrives() is false another participant arrives for this one.
   template <class Combine, class Arrival = usual_arrival>
   bool meet(member_state& self, cell& out, const Combine& combine, Arrival&& arrival = Arrival()) {
-    if (phases_.has_flags(self.size())) {
+    if (has_flags(self.size())) {
       if (!pass_by_flags(self, arrival)) return false;
       combine(out);
     } else {
       if (!pass_by_tree(self, combine, arrival)) return false;
-      out = phases_.value_of_all().of_phase[0];
+      out = value_of_all().of_phase[0];
     }
     return true;
   }
 
-  /// Whether the participants of a phase of `size` meet by flags.
-  bool has_flags(std::size_t size) const noexcept { return phases_.has_flags(size); }
   /// By flags only. Rank 0 calls finish() when all others have arrived, and arrives after it. So the others see what
   /// finish() has put into value_of(0, phase) when the phase ends.
   template <class Finish>
@@ -167,16 +171,16 @@ class team_barrier final : public stoppable {
     wait_for_others(self, usual);
     if (!goes_on(self)) return false;
     finish();
-    phases_.flag(0).publish(self.phase);
+    flag(0).publish(self.phase);
     return goes_on(self);
   }
 
   /// Called by a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
   bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
-    return phases_.has_arrived(rank, self.size(), {self.phase});
+    return phases::has_arrived(rank, self.size(), {self.phase});
   }
   bool have_all_arrived(const member_state& self) const noexcept {
-    if (!phases_.has_flags(self.size())) return has_arrived(self, self.rank());
+    if (!has_flags(self.size())) return has_arrived(self, self.rank());
     std::size_t rank = 0;
     while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
     return rank == self.size();
@@ -187,28 +191,18 @@ class team_barrier final : public stoppable {
     arrive(self, rank, combine);
   }
 
-  /// Between regions: the next one begins after `phase`, whatever has been before.
-  void reset(std::uint32_t phase) noexcept { phases_.reset(phase); }
-
-  void notify_all_sleepers() override { phases_.wake_all(); }
-
  private:
-  struct values {
-    cell of_phase[2];
-  };
-  using word = published_word<std::uint32_t>;
-
   template <class Arrival>
   bool pass_by_flags(member_state& self, Arrival& arrival) {
     if (self.has_left) return false;
     ++self.phase;
     if (arrival.arrives()) {
       arrival.put(value_of(self.rank(), self.phase));
-      phases_.flag(self.rank()).publish(self.phase);
+      flag(self.rank()).publish(self.phase);
     }
     arrival.meanwhile();
     wait_for_others(self, arrival);
-    if (!arrival.arrives()) wait(self, phases_.flag(self.rank()), self.rank(), arrival);
+    if (!arrival.arrives()) wait(self, flag(self.rank()), self.rank(), arrival);
     return goes_on(self);
   }
   template <class Combine, class Arrival>
@@ -224,8 +218,8 @@ class team_barrier final : public stoppable {
   }
   template <class Combine>
   bool arrive(const member_state& self, std::size_t rank, const Combine& combine) {
-    return phases_.arrive(rank, self.size(), self.phase,
-                          [&](values& of_all) { combine(of_all.of_phase[0]); });
+    return phases::arrive(rank, self.size(), self.phase,
+                          [&](barrier_values& of_all) { combine(of_all.of_phase[0]); });
   }
   bool goes_on(member_state& self) const noexcept {
     self.has_left = stop_.requested(self.region());
@@ -233,13 +227,13 @@ class team_barrier final : public stoppable {
   }
   template <class Arrival>
   LOCKSTEP_NOINLINE void wait_for_others(member_state& self, Arrival& arrival) {
-    phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
+    phases::wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
       return wait(self, at, other, arrival);
     });
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
-    const whereabouts whom{&separation_, self.rank(), other};
+    const whereabouts whom{&separation_, self.rank(), other, nullptr};
     const cell& value = value_of(whom.is_for_everybody() ? 0 : other, self.phase);
     const stops_with_region stop{stop_, self.region()};
     while (true) {
@@ -251,9 +245,7 @@ class team_barrier final : public stoppable {
     }
   }
 
-  line_gap before_;
   stop_source& stop_;
-  ranked_phases<values> phases_;
   cpu_separation separation_;
   line_gap after_;
 };

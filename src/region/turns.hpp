@@ -135,24 +135,12 @@ class inside {
 // Cost   the keeper: two stores on a line of the callers. Others: one RMW and one store; 10 us to take the right back.
 class caller_queue {
  public:
-  /// What a message calls the team: "lockstep::team 'name' at 0x...".
-  struct label {
-    const void* team;
-    const char* kind;
-    char name[32];
-
-    label(const void* of, const char* its_kind, const char* its_name) noexcept
-        : team(of), kind(its_kind) {
-      std::snprintf(name, sizeof name, "%s", its_name);
-    }
-  };
-
   /// So many turns without an RMW, which takes 4 ns, pay for the 10 us that taking the right back may cost.
   static constexpr std::uint32_t usual_row = 4096;
 
   /// `row`: TURN-6.
-  caller_queue(wait_policy policy, const label& whose, std::uint32_t row = usual_row) noexcept
-      : policy_(policy), payer_(fence_payer_of(policy)), whose_(whose), row_(row) {}
+  explicit caller_queue(wait_policy policy, std::uint32_t row = usual_row) noexcept
+      : policy_(policy), payer_(fence_payer_of(policy)), row_(row) {}
 
   /// Blocks until it is the caller's turn.
   LOCKSTEP_ALWAYS_INLINE void take_turn() {
@@ -195,8 +183,6 @@ class caller_queue {
     is_numbered_ = has_turn;
     tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
   }
-
-  const label& whose() const noexcept { return whose_; }
 
   /// TURN-6: whether a thread keeps the next turns.
   bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 16
@@ -287,7 +273,6 @@ class caller_queue {
   sleeper_mark mark_;
   const wait_policy policy_;
   const fence_payer payer_;
-  const label whose_;
   // For TURN-6; only the thread that has the turn uses them.
   const std::uint32_t row_;
   std::uint32_t in_a_row_ = 0;  ///< turns of the first thread, with numbers
@@ -340,9 +325,15 @@ class caller_turn {
 class team_door {
  public:
   team_door(wait_policy policy, const char* kind, const char* name)
-      : age_(nesting::next_age()), callers_(policy, caller_queue::label(this, kind, name)) {}
+      : age_(nesting::next_age()), callers_(policy), kind_(kind) {
+    std::snprintf(name_, sizeof name_, "%s", name);
+  }
   team_door(const team_door&) = delete;
   team_door& operator=(const team_door&) = delete;
+
+  // What messages call the team: "lockstep::team 'name' at 0x...".
+  const char* kind() const noexcept { return kind_; }
+  const char* name() const noexcept { return name_; }
 
   std::uint32_t age() const noexcept { return age_; }
   caller_queue& callers() noexcept { return callers_; }
@@ -373,12 +364,11 @@ class team_door {
     const bool has_turn = callers_.shut();
     if (is_inside) return false;
     if (!has_turn && diagnoses_misuse) {
-      const caller_queue::label& whose = callers_.whose();
       std::fprintf(
           stderr,
           "%s '%s' at %p: destroyed, or its program ended, while another thread runs a region; "
           "its threads are left as they are\n",
-          whose.kind, whose.name, whose.team);
+          kind_, name_, static_cast<const void*>(this));
     }
     return has_turn;
   }
@@ -387,6 +377,8 @@ class team_door {
   const std::uint32_t age_;
   wait_word lone_{0};
   caller_queue callers_;
+  const char* const kind_;
+  char name_[32];
 };
 static_assert(std::is_trivially_destructible<caller_queue>::value ||
                   !std::is_trivially_destructible<wait_word>::value,
@@ -423,7 +415,7 @@ struct lone_team {
 }
 
 /// While this object and a nesting::inside of it live, the calling thread runs a region alone.
-class lone_region final : public stopped_alone {
+class lone_region {
  public:
   /// `outer`: the region that the thread is in. `look`: the look at the door before.
   lone_region(const lone_team& of, const nesting::region* outer, std::uint32_t look) noexcept
@@ -437,7 +429,7 @@ class lone_region final : public stopped_alone {
 
   const nesting::region& where() const noexcept { return where_; }
   /// ALONE-2. If so, the caller sees what came before the request.
-  bool is_stopped() const noexcept override {
+  bool is_stopped() const noexcept {
     const wait_word* outermost = state_;
     for (const nesting::region* at = &where_; at != nullptr; at = at->outer) {
       if (at->owner != where_.owner || at->runs == nullptr) continue;
@@ -451,8 +443,8 @@ class lone_region final : public stopped_alone {
     }
     return of_.door.is_stopped_alone(outermost[begun].load(memory_order_relaxed));  // 15
   }
-  /// The same, but not where only the region around it is stopped.
-  bool has_own_stop() const noexcept override {
+  /// The same, but not where only the region around it is stopped: ALONE-4.
+  bool has_own_stop() const noexcept {
     if (is_ended()) return true;
     const auto is_of_team = [this](const nesting::region& at) {
       return at.owner == where_.owner && at.runs != nullptr;
@@ -463,7 +455,7 @@ class lone_region final : public stopped_alone {
   bool is_ended() const noexcept {
     return state_[ended].load(memory_order_relaxed) != 0;  // 15
   }
-  void request_stop() noexcept override {
+  void request_stop() noexcept {
     state_[ended].store(stopped, memory_order_release);  // 13
   }
   /// At its end: CORE-6 of team_core.hpp.

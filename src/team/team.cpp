@@ -85,7 +85,7 @@ LOCKSTEP_INLINE void team_host::check_outside(const char* function) {
   fail_use(
       "%s::%s: called inside a region of this team, or of one that was made later, and "
       "would wait for it; call it after run() has returned",
-      door().callers().whose().kind, function);
+      door().kind(), function);
 }
 
 /// Between regions.

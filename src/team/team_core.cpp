@@ -233,7 +233,7 @@ LOCKSTEP_INLINE team_core::team_core(const resolved_team& made, team_door& door,
 LOCKSTEP_INLINE bool team_core::ends_inside() noexcept {
   if (lone_region::end_team(this)) return true;
   if (nesting::contains(region_) || nesting::contains(caller_region_)) {
-    destroyed_inside_ = door_.callers().whose().kind;
+    destroyed_inside_ = door_.kind();
     request_stop();
     return true;
   }

@@ -83,7 +83,7 @@ class team_core : public aligned_new<256> {
   bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
 
   /// For ledgers. Any thread, at any time.
-  const char* name() const noexcept { return door_.callers().whose().name; }
+  const char* name() const noexcept { return door_.name(); }
   team_view& seen() noexcept { return team_seen_; }
   /// Prints the ledger where LOCKSTEP_LEDGER asks for it.
   void print_ledger() const noexcept;

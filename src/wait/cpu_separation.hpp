@@ -51,13 +51,14 @@ class cpu_separation {
   const bool moves_;
 };
 
-/// For waits: whether the awaited member runs on another CPU. Without a board this is not known.
+/// For waits: who waits for whom, and whether that one runs on another CPU. Without a board this is not known.
 struct whereabouts {
   /// As `other`: no single member, but the last of all.
   static constexpr std::size_t everybody = static_cast<std::size_t>(-1);
 
   cpu_separation* board;
   std::size_t self, other;
+  round_pace* rounds;  ///< of the caller of a crowd
 
   bool is_for_everybody() const noexcept { return other == everybody; }
   bool is_separated() const noexcept;

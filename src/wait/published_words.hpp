@@ -60,14 +60,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../observe/hooks.hpp"
+#include "../platform/intrusive_list.hpp"
+#include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "cpu_separation.hpp"
+#include "short_lock.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {
@@ -137,6 +141,47 @@ class sleeper_mark {
   }
 
   wait_word mark_{0};
+};
+
+/// Where threads sleep, to wake them all: what a request to stop does (stop_source.hpp).
+class sleeping_places {
+ public:
+  /// Some marks, in a list while this lives; of no list, if that is null.
+  class place : public list_node<place> {
+   public:
+    place(sleeping_places* of, sleeper_mark* marks, std::size_t count, fence_payer payer)
+        : of_(of), marks_(marks), count_(count), payer_(payer) {
+      if (of_ == nullptr) return;
+      const holding<short_lock> here(of_->lock_);
+      of_->places_.push_front(*this);
+    }
+    ~place() {
+      if (of_ == nullptr) return;
+      const holding<short_lock> here(of_->lock_);
+      of_->places_.remove(*this);
+    }
+    /// After a change that lets all go.
+    void wake_all() const {
+      for (std::size_t i = 0; i < count_; ++i) marks_[i].notify(payer_);
+    }
+
+   private:
+    sleeping_places* const of_;
+    sleeper_mark* const marks_;
+    const std::size_t count_;
+    const fence_payer payer_;
+  };
+
+  void wake_all() {
+    const holding<short_lock> here(lock_);
+    for (const place* at = places_.first(); at != nullptr; at = at->next()) at->wake_all();
+  }
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+
+ private:
+  short_lock lock_;
+  intrusive_list<place> places_;
 };
 
 /// The stop of waits that only the word ends.
@@ -228,6 +273,7 @@ class awaited_word : public waitable {
   /// After a sleep that reached its deadline: see sleeper_mark.
   void withdraw() noexcept { at_.mark_.withdraw(); }
   bool is_separated() noexcept override { return whom_.is_separated(); }
+  round_pace* rounds() noexcept override { return whom_.rounds; }
   void describe(wait_subject& to) const noexcept override {
     to.object = &at_.word_;
     to.sleeps_on = &at_.mark_;
@@ -250,8 +296,13 @@ struct nothing_beside {};
 template <class Word, class Beside = nothing_beside>
 class published_words {
  public:
-  published_words(std::size_t count, wait_policy policy)
-      : lines_(count), marks_(count), policy_(policy), payer_(fence_payer_of(policy)) {
+  /// `stop`: wakes all sleepers, too.
+  published_words(std::size_t count, wait_policy policy, sleeping_places* stop = nullptr)
+      : lines_(count),
+        marks_(count),
+        policy_(policy),
+        payer_(fence_payer_of(policy)),
+        place_(stop, marks_.data(), count, payer_) {
     process_fence::prepare();
   }
 
@@ -274,10 +325,8 @@ class published_words {
     return found;
   }
 
-  /// After a stop was requested.
-  void wake_all() const {
-    for (std::size_t i = 0; i < size(); ++i) marks_.data()[i].notify(payer_);
-  }
+  /// After a change that lets all go.
+  void wake_all() const { place_.wake_all(); }
   /// Sets the first `count` words, while no thread waits.
   void reset(Word value, std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
@@ -293,6 +342,7 @@ class published_words {
   aligned_array<sleeper_mark> marks_;
   const wait_policy policy_;
   const fence_payer payer_;
+  const sleeping_places::place place_;
 };
 
 }  // namespace detail

@@ -106,12 +106,12 @@ class ranked_phases {
 
   /// For phases of up to `most` participants: up to `most_flags` use flags, more use the tree. `lines`: the number of
   /// flags; one for each participant that may use them, or for all if they carry values. `groups`: of `most` ranks, or
-  /// none.
+  /// none. `stop`: see published_words.
   ranked_phases(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags,
-                const rank_groups& groups)
+                const rank_groups& groups, sleeping_places* stop = nullptr)
       : tree_(most > most_flags ? most : 0, arrival_tree::usual_fan_in, groups),
-        flags_(lines, policy),
-        end_(1, policy),
+        flags_(lines, policy, stop),
+        end_(1, policy, stop),
         most_flags_(most_flags) {}
 
   wait_policy policy() const noexcept { return end_.policy(); }

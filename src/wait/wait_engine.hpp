@@ -23,7 +23,6 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/wait_history.hpp>
-#include <lockstep/detail/wait/wait_pulse.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../platform/system.hpp"
 

@@ -99,7 +99,7 @@ double best_fixed(const std::vector<loop>& loops) {
   return std::min({alone, polls, sleeps});
 }
 
-/// A worker that waits for loops, as anticipating_wait does.
+/// A worker that waits for loops, as wait_for_region() does.
 class worker {
  public:
   explicit worker(double now) { wait_from(now); }

@@ -117,7 +117,7 @@ void call_who_waits(team_barrier& all) {
            [&] {
              member_state self = place_of(1, 2);
              call.store(1, memory_order_release);
-             all.notify_all_sleepers();
+             all.wake_all();
              data = 7;
              check(all.arrive_and_wait(self), "nobody stopped it");
            }});

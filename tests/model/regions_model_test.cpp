@@ -399,7 +399,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
 
 TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_TURN_1_TURN_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    caller_queue callers(policy(), caller_queue::label(nullptr, "a queue", ""));
+    caller_queue callers(policy());
     int turns = 0;
     const auto calls = [&] {
       const caller_turn mine(callers);
@@ -412,7 +412,7 @@ TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_TURN_1_T
 
 TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_TURN_2) {
   explore_with(small(), [] {
-    caller_queue callers(policy(), caller_queue::label(nullptr, "a queue", ""));
+    caller_queue callers(policy());
     int turns = 0;
     threads({[&] {
                const caller_turn mine(callers);

@@ -14,7 +14,6 @@ namespace {
 
 using lockstep::deadline;
 using lockstep::wait_policy;
-using lockstep::detail::anticipating_wait;
 using lockstep::detail::cpu_separation;
 using lockstep::detail::member_pace;
 using lockstep::detail::missed_loops;
@@ -42,11 +41,16 @@ class anticipating_wait_test : public testing::Test {
  protected:
   void SetUp() override { scripted_system::reset(); }
 
+  /// As a worker's board waits.
+  void wait_for_region(region& what) {
+    if (what.ready() || lockstep::detail::wait_engine::first_poll(what)) return;
+    lockstep::detail::wait_for_region(what, wait_policy(), all_, 0, noted_, heard_);
+  }
   /// A wait for what comes after `gap`.
   region wait_for(std::uint64_t gap, std::uint64_t late = 0) {
     begin_ = scripted_system::instance().now;
     region what(begin_ + gap, late);
-    wait_.wait(what, wait_policy());
+    wait_for_region(what);
     EXPECT_TRUE(what.ready());
     end_ = scripted_system::instance().now;
     return what;
@@ -56,7 +60,6 @@ class anticipating_wait_test : public testing::Test {
   member_pace& pace_ = all_.pace_of(0);
   missed_loops noted_;
   std::uint32_t heard_ = 0;
-  anticipating_wait wait_{all_, 0, noted_, heard_};
 };
 
 TEST_F(anticipating_wait_test, before_it_knows_gaps_it_sleeps_until_it_is_woken) {
@@ -166,13 +169,13 @@ struct missed_and_then : lockstep::detail::waitable {
 
 TEST_F(anticipating_wait_test, who_slept_through_loops_expects_the_next_one_EXPECT_4) {
   missed_and_then slept(noted_, scripted_system::instance().now + ms, 100, 6);
-  wait_.wait(slept, wait_policy());
+  wait_for_region(slept);
   ASSERT_TRUE(slept.was_woken);
   ASSERT_EQ(slept.done, 6u);
   // Nothing was done with it: the wait goes on, and the next one is due a millisecond after the begin of the last.
   const std::uint64_t next = slept.begin(slept.done);
   region what(next);
-  wait_.wait(what, wait_policy());
+  wait_for_region(what);
   ASSERT_EQ(what.sleeps.size(), 1u) << "until shortly before it is due";
   EXPECT_LT(what.sleeps[0], next);
   EXPECT_GT(what.sleeps[0] + 300 * us, next);
@@ -182,7 +185,7 @@ TEST_F(anticipating_wait_test, who_slept_through_loops_expects_the_next_one_EXPE
 TEST_F(anticipating_wait_test, who_was_late_for_one_expects_the_one_after_it_EXPECT_4) {
   for (int i = 0; i < 8; ++i) wait_for(ms);
   missed_and_then slept(noted_, scripted_system::instance().now + 300 * us, 5, 0);
-  wait_.wait(slept, wait_policy());
+  wait_for_region(slept);
   EXPECT_EQ(slept.done, 5u);
   ASSERT_GE(slept.sleeps.size(), 5u) << "one before each";
   for (const std::uint64_t until : slept.sleeps) EXPECT_NE(until, lockstep::detail::no_deadline);

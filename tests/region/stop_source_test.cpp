@@ -15,27 +15,32 @@
 
 namespace {
 
+using lockstep::detail::fence_payer;
+using lockstep::detail::sleeper_mark;
+using lockstep::detail::sleeping_places;
 using lockstep::detail::stop_source;
+using lockstep::detail::wait_word;
 
-/// Counts how often its sleepers are told.
-class counting_place final : public lockstep::detail::stoppable {
+/// A place with two sleepers, as their marks say.
+class asleep {
  public:
-  explicit counting_place(const stop_source& of, std::uint32_t region = 0)
-      : of_(of), region_(region) {}
+  explicit asleep(stop_source& of) : place_(&of, marks_, 2, fence_payer::both) { sleep(); }
 
-  void notify_all_sleepers() override {
-    told_.fetch_add(1, std::memory_order_relaxed);
-    if (region_ != 0 && !of_.requested(region_)) early_.fetch_add(1, std::memory_order_relaxed);
+  void sleep() {
+    for (sleeper_mark& mark : marks_) word_of(mark).fetch_or(1, std::memory_order_relaxed);
   }
-  int told() const noexcept { return told_.load(std::memory_order_relaxed); }
-  /// How often it was told while the region that it looks at was not stopped yet.
-  int early() const noexcept { return early_.load(std::memory_order_relaxed); }
+  /// How often both were woken.
+  std::uint32_t told() {
+    const std::uint32_t of_first = word_of(marks_[0]).load(std::memory_order_relaxed) / 2;
+    EXPECT_EQ(word_of(marks_[1]).load(std::memory_order_relaxed) / 2, of_first);
+    return of_first;
+  }
 
  private:
-  const stop_source& of_;
-  const std::uint32_t region_;
-  std::atomic<int> told_{0};
-  std::atomic<int> early_{0};
+  static wait_word& word_of(sleeper_mark& mark) { return reinterpret_cast<wait_word&>(mark); }
+
+  sleeper_mark marks_[2];
+  sleeping_places::place place_;
 };
 
 /// Regions [first, last], modulo 2^32 and without 0, as a team numbers them.
@@ -132,41 +137,68 @@ TEST(stop_source, STOP_3_begin_moves_the_word_only_where_it_has_fallen_behind) {
   EXPECT_TRUE(stop.requested(5 + (1u << 30))) << "one behind the region, which is over";
 }
 
-TEST(stop_source, STOP_2_a_request_tells_every_place_in_the_list_after_its_change) {
+TEST(stop_source, STOP_2_a_request_wakes_the_sleepers_of_every_place) {
   stop_source stop;
   stop.keep_near(7);
-  counting_place first(stop, 7), second(stop, 7), third(stop, 7);
-  stop.add(first);
-  stop.add(second);
+  asleep first(stop);
+  {
+    asleep second(stop);
+    stop.request(7);
+    EXPECT_EQ(first.told(), 1u);
+    EXPECT_EQ(second.told(), 1u);
+    first.sleep();
+  }
+  asleep third(stop);
   stop.request(7);
-  EXPECT_EQ(first.told(), 1);
-  EXPECT_EQ(second.told(), 1);
-  EXPECT_EQ(third.told(), 0) << "not in the list";
-  stop.add(third);
-  stop.remove(first);
-  stop.request(7);
-  EXPECT_EQ(first.told(), 1) << "not in the list any more";
-  EXPECT_EQ(second.told(), 2);
-  EXPECT_EQ(third.told(), 1);
-  EXPECT_EQ(first.early() + second.early() + third.early(), 0);
+  EXPECT_EQ(first.told(), 2u);
+  EXPECT_EQ(third.told(), 1u);
+}
+
+TEST(stop_source, STOP_2_who_sleeps_is_woken_after_the_change) {
+  struct until_stopped final : lockstep::detail::waitable {
+    stop_source& stop;
+    const std::uint32_t region;
+    sleeper_mark& mark;
+    until_stopped(stop_source& of, std::uint32_t number, sleeper_mark& its)
+        : stop(of), region(number), mark(its) {}
+    bool ready() noexcept override { return stop.requested(region); }
+    void sleep(lockstep::deadline until) override { mark.sleep(*this, until, fence_payer::both); }
+  };
+  stop_source stop;
+  sleeper_mark mark;
+  const sleeping_places::place place(&stop, &mark, 1, fence_payer::both);
+  for (std::uint32_t region = 1; region <= 300; ++region) {
+    std::thread waiter([&, region] {
+      until_stopped what(stop, region, mark);
+      lockstep::detail::wait_history history = {};
+      lockstep::detail::wait_engine::wait(what, lockstep::wait_policy::block(), history);
+    });
+    if (region % 2 != 0) {
+      while (!mark.has_sleeper()) std::this_thread::yield();
+    }
+    stop.request(region);
+    waiter.join();
+  }
 }
 
 TEST(stop_source, places_leave_the_list_in_any_order) {
   std::vector<std::size_t> order = {0, 1, 2, 3};
   do {
     stop_source stop;
-    std::vector<std::unique_ptr<counting_place>> places;
+    std::vector<std::unique_ptr<asleep>> places;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      places.push_back(std::make_unique<counting_place>(stop));
-      stop.add(*places[i]);
+      places.push_back(std::make_unique<asleep>(stop));
     }
     for (std::uint32_t gone = 0; gone < order.size(); ++gone) {
-      stop.remove(*places[order[gone]]);
+      places[order[gone]].reset();  // told no more: else a use after the end
+      for (const auto& each : places) {
+        if (each) each->sleep();
+      }
       stop.keep_near(gone + 1);
       stop.request(gone + 1);
-    }
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      EXPECT_EQ(places[order[i]]->told(), static_cast<int>(i));
+      for (const auto& each : places) {
+        if (each) EXPECT_EQ(each->told(), gone + 1);
+      }
     }
   } while (std::next_permutation(order.begin(), order.end()));
 }
@@ -206,47 +238,31 @@ TEST(stop_source, STOP_1_of_requests_for_several_regions_at_once_the_last_region
 TEST(stop_source, places_may_come_and_go_while_others_request) {
   stop_source stop;
   stop.keep_near(1);
-  counting_place stays(stop, 1);
-  stop.add(stays);
+  asleep stays(stop);
   std::atomic<bool> over{false};
   std::thread requester([&] {
     do stop.request(1);
     while (!over.load(std::memory_order_relaxed));
   });
   for (int i = 0; i < 2000; ++i) {
-    counting_place one(stop), other(stop);  // told no more once removed: else a use after the end
-    stop.add(one);
-    stop.add(other);
-    stop.remove(one);
-    stop.remove(other);
+    const asleep one(stop), other(stop);  // told no more once removed: else a use after the end
   }
   over = true;
   requester.join();
-  EXPECT_GT(stays.told(), 0);
-  EXPECT_EQ(stays.early(), 0);
+  EXPECT_GT(stays.told(), 0u);
 }
 
 TEST(stop_source, in_a_child_the_lock_is_free_whoever_held_it) {
-  // A place that is told holds the lock meanwhile, as a thread that is gone may have.
-  struct forgetting final : lockstep::detail::stoppable {
-    stop_source& of;
-    counting_place other;
-    explicit forgetting(stop_source& stop) : of(stop), other(stop) {}
-    void notify_all_sleepers() override {
-      of.forget_others();
-      of.add(other);  // takes the lock
-      of.remove(other);
-      was_told = true;
-    }
-    bool was_told = false;
-  };
   stop_source stop;
   stop.keep_near(1);
-  forgetting place(stop);
-  stop.add(place);
+  asleep place(stop);
+  // The lock is the first word of the places; a thread that is gone may have held it.
+  reinterpret_cast<wait_word&>(static_cast<sleeping_places&>(stop)) = 1;
+  stop.forget_others();
+  const asleep other(stop);
   stop.request(1);
-  EXPECT_TRUE(place.was_told);
-  EXPECT_TRUE(stop.requested(1)) << "what was requested stays so";
+  EXPECT_EQ(place.told(), 1u) << "the list stays";
+  EXPECT_TRUE(stop.requested(1));
 }
 
 }  // namespace

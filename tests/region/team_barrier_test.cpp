@@ -324,7 +324,7 @@ TEST_P(team_barrier_of, MEET_6_those_who_sleep_are_called_to_help_and_go_on_with
         for (std::uint32_t call = 1; call <= calls; ++call) {
           for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();
           work.left.fetch_add(1, std::memory_order_acq_rel);
-          the.barrier.notify_all_sleepers();
+          the.barrier.wake_all();
           // Only those who wait in the barrier do it: without a call this never ends.
           while (work.left.load(std::memory_order_acquire) != 0) std::this_thread::yield();
         }
@@ -352,7 +352,7 @@ TEST_P(team_barrier_of, MEET_6_who_is_called_again_and_again_is_through_only_wit
       slots[rank] = step;
       if (step % size() == rank) {
         work.left.fetch_add(3, std::memory_order_acq_rel);
-        the.barrier.notify_all_sleepers();
+        the.barrier.wake_all();
       }
       wrong += !the.barrier.arrive_and_wait(the.places[rank], arrival);
       for (const std::uint32_t slot : slots) wrong += slot != step;

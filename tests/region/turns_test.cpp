@@ -21,8 +21,6 @@ using lockstep::detail::caller_queue;
 using lockstep::detail::caller_turn;
 using lockstep::test::watched_thread;
 
-const caller_queue::label unnamed(nullptr, "a queue", "");
-
 class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
   bool spins() const { return GetParam().policy.is_spin(); }
@@ -34,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(policies, caller_queue_by,
                          lockstep::test::policy_name);
 
 TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
-  caller_queue queue(GetParam().policy, unnamed);
+  caller_queue queue(GetParam().policy);
   const int each = spins() ? 200 : 2000;
   long sum = 0;  // plain: one turn at a time
   int inside = 0;
@@ -51,7 +49,7 @@ TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
 
 TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begin) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
-  caller_queue queue(GetParam().policy, unnamed);
+  caller_queue queue(GetParam().policy);
   constexpr std::size_t waiters = 6;
   for (int round = 0; round < 5; ++round) {
     std::vector<std::size_t> order;  // plain: TURN-2
@@ -73,7 +71,7 @@ TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begi
 }
 
 TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
-  caller_queue queue(GetParam().policy, unnamed);
+  caller_queue queue(GetParam().policy);
   for (int round = 0; round < 20; ++round) {
     bool ended = false;  // plain: TURN-2
     queue.take_turn();
@@ -89,7 +87,7 @@ TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
 }
 
 TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
-  caller_queue queue(GetParam().policy, unnamed);
+  caller_queue queue(GetParam().policy);
   for (int round = 0; round < 5; ++round) {
     ASSERT_TRUE(queue.try_take_turn());
     EXPECT_FALSE(queue.try_take_turn()) << "it has begun";
@@ -102,7 +100,7 @@ TEST_P(caller_queue_by, try_begin_takes_a_turn_that_is_free_and_no_other) {
 
 TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
-  caller_queue queue(GetParam().policy, unnamed);
+  caller_queue queue(GetParam().policy);
   for (int round = 0; round < 20; ++round) {
     watched_thread watched;
     std::atomic<bool> over{false};
@@ -121,7 +119,7 @@ TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
 }
 
 TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
-  caller_queue queue(GetParam().policy, unnamed);
+  caller_queue queue(GetParam().policy);
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
   std::atomic<long> refused{0};
@@ -146,7 +144,7 @@ TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
 TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_turn) {
   // What fork_listener::in_child does, without a fork: tickets of threads that are gone count no more.
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, unnamed);
+    caller_queue queue(GetParam().policy);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     queue.take_turn();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);
@@ -171,7 +169,7 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
 }
 
 TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_until_another_comes) {
-  caller_queue queue(GetParam().policy, unnamed, 3);
+  caller_queue queue(GetParam().policy, 3);
   long sum = 0;  // plain: TURN-2
   const auto take = [&](int turns, int kept_from) {
     for (int i = 0; i < turns; ++i) {
@@ -188,7 +186,7 @@ TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_unti
 }
 
 TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_end) {
-  caller_queue queue(GetParam().policy, unnamed, 1);
+  caller_queue queue(GetParam().policy, 1);
   for (int round = 0; round < 20; ++round) {
     {
       const caller_turn first(queue);
@@ -214,7 +212,7 @@ TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_en
 }
 
 TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
-  caller_queue queue(GetParam().policy, unnamed, 1);
+  caller_queue queue(GetParam().policy, 1);
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
   std::atomic<long> refused{0};
@@ -245,7 +243,7 @@ TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
 
 TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, unnamed, 1);
+    caller_queue queue(GetParam().policy, 1);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     if (has_turn) queue.take_turn();
     EXPECT_EQ(queue.shut(), !has_turn);
@@ -257,7 +255,7 @@ TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
 
 TEST_P(caller_queue_by, in_a_child_a_turn_that_was_kept_ends_as_any_other) {
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, unnamed, 1);
+    caller_queue queue(GetParam().policy, 1);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     queue.take_turn();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);

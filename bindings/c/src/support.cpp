@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <lockstep/detail/wait/wait_pulse.hpp>
+#include <lockstep/detail/wait/wait_history.hpp>
 
 namespace lockstep_c {
 

@@ -22,7 +22,7 @@
 //@ bug no_reservation_starves three cycle -DBUG_NO_RESERVATION -DNO_BOUND
 //@ bug wakes_two three assert -DBUG_WAKES_TWO
 //@ bug parked_sleeps_unannounced three end -DBUG_PARKED_SLEEPS_UNANNOUNCED
-//@ bug gives_up_silently timed end -DBUG_GIVES_UP_SILENTLY
+//@ bug comes_back_silently three end -DBUG_COMES_BACK_SILENTLY
 //@ bug leaves_the_bit_clear timed assert -DBUG_LEAVES_THE_BIT_CLEAR
 //@ unreached assert\(\(overtaken  (where the lock is taken from an idle word)
 #define THREADS 3

@@ -42,7 +42,7 @@ template <class Type, class Combine>
 Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combine) {
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
-    cell_access<Type>::put(at, at.kept_result, into, combine(at.values_of(phase)));
+    cell_access<Type>::put(at, at.kept[member_state::result], into, combine(at.values_of(phase)));
   };
   cell values[most_met_by_cells];
   const meeting how = at.meet(mine, put_result, values);

@@ -108,8 +108,7 @@ class member_state : public member_view {
   /// Called before the member arrives in the next phase, like writes to the cells of that phase.
   void tell_construct() noexcept {
     if (!diagnoses_misuse) return;
-    told[next_phase() & 1u] = in_construct;
-    told_without_wait[next_phase() & 1u] = without_wait;
+    told[next_phase() & 1u] = {in_construct, without_wait};
   }
 
   /// Blocks until all have arrived; false once the region is stopped. `kind`: begins that construct first, as come_to()
@@ -181,12 +180,12 @@ class member_state : public member_view {
 
   // For reductions: more cells than the barrier has, and the values that do not fit.
   cell nodes[2][most_values_of_member - 1];
-  owner<kept_values> kept[2];  ///< for the cells of two phases
-  owner<kept_values> kept_result;
-  owner<kept_values> kept_leaves;
-
-  // For messages.
-  construct_note told[2] = {};  ///< to the others, in two phases
+  enum kept_for : unsigned {
+    phases,
+    result = 2,
+    leaves
+  };  ///< phases: for the cells of two of them
+  owner<kept_values> kept[4];
 
  private:
   /// Where misuse is diagnosed: ends the program if the others cannot meet this member there. Else notes the construct.
@@ -203,7 +202,10 @@ class member_state : public member_view {
   std::uint64_t thread_;  ///< that entered the region; 0: not known
 
  public:
-  std::uint32_t told_without_wait[2];
+  struct told_construct {
+    construct_note note;
+    std::uint32_t without_wait;
+  } told[2];                   ///< to the others, in two phases
   std::uint32_t without_wait;  ///< constructs of this region that did not wait at their end
   const char* inside;  ///< what it is inside of, where it must come to no construct; null: nothing
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/wait_history.hpp -- what a waiter has learned from its last waits (layer: wait)
+// lockstep/detail/wait/wait_history.hpp -- what a thread brings to its waits (layer: wait)
 #ifndef LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
 #define LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
 
@@ -43,6 +43,18 @@ struct wait_history {
   backoff_trust yielding;
 };
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+
+/// A call that a thread makes now and then during each long wait. The call may stop the region in which the thread
+/// waits. For languages that handle signals on one thread: lockstep_poll_while_waiting of the C interface. See WAIT-4 of
+/// src/wait/wait_engine.hpp.
+struct wait_pulse {
+  void (*call)(void* context);
+  void* context;
+  std::uint64_t interval;  ///< in nanoseconds; the first begins with the last rung of the wait
+
+  /// The pulse of the calling thread; null if it has none. Requires: the pulse outlives the thread's waits.
+  static const wait_pulse*& of_this_thread() noexcept;
+};
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
