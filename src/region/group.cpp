@@ -48,6 +48,7 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
   step_set = 0;
   find_ = find;
   if (shared == nullptr) return;
+  segments[0] = segments[1] = {};
   values_ = reinterpret_cast<unsigned char*>(&shared->barrier.value_of(0, 0));
   if (shared->most() == 1) return;
   values_apart_ = static_cast<std::size_t>(

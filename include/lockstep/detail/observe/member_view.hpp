@@ -59,7 +59,8 @@ class member_view {
  protected:
   using finder = const member_view& (*)(group& shared, std::size_t rank);
 
-  member_view() noexcept = default;
+  /// Writes only what is read of a member that is alone: a region in a region makes one each time.
+  member_view() noexcept { in_construct.kind = nullptr; }
 
   group* shared_ = nullptr;
   std::size_t rank_ = 0, size_ = 1;
@@ -74,12 +75,12 @@ class member_view {
   finder find_ = nullptr;
 
  public:
-  construct_note in_construct = {};
+  construct_note in_construct;
   // What observers keep.
   thread_log* meets_in = nullptr;     ///< the thread's log, in a meeting that is shown; else null
   member_ledger* accounts = nullptr;  ///< null: none are kept
   open_part* part = nullptr;          ///< the part of a region that it runs; null: not shown
-  segment_note segments[2] = {};      ///< of the last two phases, for the others to read
+  segment_note segments[2];           ///< of the last two phases, for the others to read
 };
 
 /// The member has come to a construct, which it notes in `in_construct`.
