@@ -133,10 +133,10 @@ class region_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates`: has an effect
-  /// only with the adaptive policy in a team that is not crowded. `separation`: that of the team's barrier, or null.
-  region_board(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0,
-               bool anticipates = false, std::uint64_t most_age = usual_most_age,
-               cpu_separation* separation = nullptr)
+  /// only with the adaptive policy in a team that is not crowded. `separation`: that of the team's barrier.
+  region_board(rank_tree tree, wait_policy policy, cpu_separation& separation,
+               std::uint32_t first_phase = 0, bool anticipates = false,
+               std::uint64_t most_age = usual_most_age)
       : tree_(std::move(tree)),
         lines_(tree_.lines(), policy),
         reports_(tree_.members(), policy),
@@ -144,8 +144,7 @@ class region_board {
         own_(tree_.members()),
         missed_(1),
         asleep_(tree_.lines()),
-        unshared_(separation == nullptr ? tree_.members() : 0, false),
-        separation_(separation == nullptr ? unshared_ : *separation),
+        separation_(separation),
         most_age_(most_age),
         anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()),
         has_one_line_(tree_.lines() == 1) {
@@ -325,13 +324,6 @@ class region_board {
     lines_.wake_all();
   }
 
-  /// For tests: worker `rank` begins as if its last regions had come after gaps of `gap` nanoseconds.
-  void expect(std::size_t rank, std::uint64_t gap) noexcept {
-    for (unsigned i = 0; i < member_pace::fewest; ++i) {
-      separation_.pace_of(rank).came_after(gap);
-    }
-  }
-
   bool is_closed() const noexcept {
     return closed_.load(memory_order_acquire) != 0;  // 3
   }
@@ -440,7 +432,6 @@ class region_board {
   aligned_array<padded<missed_loops>> missed_;
   /// How many sleep on each line. The mark of a line cannot say this: it stays when a sleep ends by its deadline.
   aligned_array<padded<wait_word>> asleep_;
-  cpu_separation unshared_;  ///< empty, or where the board stands alone
   cpu_separation& separation_;
   wait_word closed_{0};
   const std::uint64_t most_age_;

@@ -74,18 +74,20 @@ class crew {
  public:
   crew(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0, std::size_t played = 1,
        bool is_crowded = false, std::uint64_t most_age = region_board::usual_most_age)
-      : board_(tree, policy, first_phase, false, most_age),
+      : separation_(tree.members(), false),
+        board_(tree, policy, separation_, first_phase, false, most_age),
         loops_(board_, stop_, error_, is_crowded),
         members_(tree.members()),
         played_(played) {}
   /// Whose first worker expects a region after a gap of 200 ms, and sleeps until then; the others sleep for good.
   struct anticipating {};
   crew(anticipating, rank_tree tree, wait_policy policy, std::uint32_t first_phase)
-      : board_(tree, policy, first_phase, true),
+      : separation_(tree.members(), false),
+        board_(tree, policy, separation_, first_phase, true),
         loops_(board_, stop_, error_),
         members_(tree.members()),
         played_(1) {
-    board_.expect(1, 200000000);
+    for (unsigned i = 0; i < member_pace::fewest; ++i) separation_.pace_of(1).came_after(200000000);
   }
 
   enum class waking { at_once, after_a_part, never, after_a_probe };  // of one part
@@ -185,6 +187,7 @@ class crew {
 
   stop_source stop_;
   first_error error_;
+  cpu_separation separation_;
   region_board board_;
   told_crew loops_;
   const std::size_t members_, played_;
@@ -335,7 +338,8 @@ TEST_P(region_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_AN
 
 TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_before) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    region_board board(direct_tree(3, 2), policy());
+    cpu_separation separation(3, false);
+    region_board board(direct_tree(3, 2), policy(), separation);
     int data = 0;
     const auto serves = [&](std::size_t rank) {
       assignment none;
@@ -352,7 +356,8 @@ TEST_P(region_board_model, close_lets_every_worker_go_and_carries_what_came_befo
 
 TEST_P(region_board_model, who_wakes_up_to_a_loop_and_finds_the_end_sees_what_came_before_it) {
   explore_with({{2, 0, 0}, {0, 1, 0}}, [] {
-    region_board board(rank_tree(2), policy());
+    cpu_separation separation(2, false);
+    region_board board(rank_tree(2), policy(), separation);
     int data = 0;
     const auto nothing = [](loop_share&) {};
     const job work = job::of<loop_share>(nothing);
@@ -371,7 +376,8 @@ TEST_P(region_board_model, who_wakes_up_to_a_loop_and_finds_the_end_sees_what_ca
 
 TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
   explore_with({{1, 1, 0}}, [] {
-    region_board board(rank_tree(2), policy());
+    cpu_separation separation(2, false);
+    region_board board(rank_tree(2), policy(), separation);
     int found = 0;
     times(2, [&](int round) {
       stop_source stop;

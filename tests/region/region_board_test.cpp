@@ -28,6 +28,7 @@ namespace {
 using lockstep::member;
 using lockstep::detail::announcement;
 using lockstep::detail::assignment;
+using lockstep::detail::cpu_separation;
 using lockstep::detail::job;
 using lockstep::detail::loop_share;
 using lockstep::detail::rank_groups;
@@ -101,7 +102,8 @@ TEST(region_board_told, those_told_are_the_watchers_of_the_lines_that_are_announ
         const unsigned caches = k < 70 ? 1 : 3;
         const rank_tree tree(members, width,
                              rank_groups(lockstep::test::dealt_ranks(members, caches)), how);
-        const region_board board(tree, lockstep::wait_policy());
+        cpu_separation separation(members, false);
+        const region_board board(tree, lockstep::wait_policy(), separation);
         for (std::uint32_t size = 1; size <= members; ++size) {
           for (const std::uint32_t parts : {0u, 1u, 3u}) {
             const announcement of(parts > 0 ? 1 : 2, size, parts);
@@ -125,7 +127,8 @@ class crew {
  public:
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = region_board::usual_most_age)
-      : board(p.tree(), p.policy.policy, first_phase, false, most_age),
+      : separation_(p.members, false),
+        board(p.tree(), p.policy.policy, separation_, first_phase, false, most_age),
         loops_(board, stop_, error_,
                {p.members, p.members, p.how == rank_tree::way::direct, false, 1}),
         seen_(p.members),
@@ -136,6 +139,10 @@ class crew {
     if (!workers_.empty()) close();
   }
 
+ private:
+  cpu_separation separation_;
+
+ public:
   region_board board;
 
   void start() {
@@ -359,7 +366,8 @@ TEST_P(region_board_of, a_region_wakes_workers_that_sleep) {
 }
 
 TEST_P(region_board_of, a_worker_that_comes_after_close_does_not_wait) {
-  region_board board(GetParam().tree(), GetParam().policy.policy);
+  cpu_separation separation(GetParam().members, false);
+  region_board board(GetParam().tree(), GetParam().policy.policy, separation);
   board.close();
   assignment none;
   for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));

@@ -145,8 +145,7 @@ TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
   scripted_system& system = scripted_system::instance();
   stop_source stop;
   team_barrier barrier(2, lockstep::wait_policy(), stop, 8, true);
-  region_board board(rank_tree(2), lockstep::wait_policy(), 0, false, region_board::usual_most_age,
-                     &barrier.separation());
+  region_board board(rank_tree(2), lockstep::wait_policy(), barrier.separation());
   system.cpu = 7;
   const auto nothing = [](lockstep::member&) {};
   for (std::uint32_t number = 1; number <= 8; ++number) {
