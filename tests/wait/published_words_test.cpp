@@ -221,7 +221,7 @@ TEST(awaited_word, has_no_limit_of_yields_where_all_wait_for_the_last) {
   for (const std::size_t other : {std::size_t{0}, std::size_t{7}, whereabouts::everybody}) {
     const lockstep::detail::awaited_word<std::uint32_t, lockstep::detail::phase_reached,
                                          lockstep::detail::never_stops>
-        what(words[0], {1}, {}, {nullptr, 0, other});
+        what(words[0], {1}, {}, {nullptr, 0, other, nullptr});
     EXPECT_EQ(what.yield_limit, other == whereabouts::everybody ? waitable::no_yield_limit
                                                                 : waitable::usual_yield_limit);
   }
