@@ -191,14 +191,17 @@ class parking_lot {
                                       : 0u;
   }
 
+  static bucket& bucket_of(std::uintptr_t key) noexcept {
+    // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+    const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
+    constexpr unsigned bits = process_state::parking_bits;
+    return process().parking[converted<std::size_t>(product >> (64 - bits))];
+  }
+
   /// The queue of one key, locked while this lives.
   class queue {
    public:
-    /// Fibonacci hashing: the high bits of the product depend on all bits of the key.
-    explicit queue(std::uintptr_t key)
-        : bucket_(process().parking[converted<std::size_t>(
-              std::uint64_t{key} * 0x9E3779B97F4A7C15u >> (64 - process_state::parking_bits))]),
-          key_(key) {
+    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
       short_lock::lock(bucket_.lock);
     }
     ~queue() { short_lock::unlock(bucket_.lock); }
