@@ -436,7 +436,7 @@ TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_befor
 
 /// In which the first thread keeps its second turn.
 struct kept_queue : caller_queue {
-  kept_queue(wait_policy policy) : caller_queue(policy, label(nullptr, "a queue", ""), 1) {}
+  kept_queue(wait_policy policy) : caller_queue(policy, 1) {}
 };
 
 /// A thread that takes so many turns.
