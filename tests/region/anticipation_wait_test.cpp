@@ -42,7 +42,8 @@ class anticipating_wait_test : public testing::Test {
   void SetUp() override { scripted_system::reset(); }
 
   /// As a worker's board waits.
-  void wait_for_region(region& what) {
+  template <class Waitable>
+  void wait_for_region(Waitable& what) {
     if (what.ready() || lockstep::detail::wait_engine::first_poll(what)) return;
     lockstep::detail::wait_for_region(what, wait_policy(), all_, 0, noted_, heard_);
   }
