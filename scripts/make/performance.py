@@ -276,8 +276,8 @@ def rings_section(result):
             records.aligned(lines)]
 
 
-def team_section(result):
-    return ["## The team's operations", about(result), *team_tables.sections(result, LOSES)]
+def team_section(result, suffix):
+    return [f"## The team's operations{suffix}", about(result), *team_tables.sections(result, LOSES)]
 
 
 def graph_section(result):
@@ -289,11 +289,13 @@ def duty_mean(result, setting, peer):
     return verdict.statistics.geometric_mean(means) if means else None
 
 
-def at_a_glance(programs):
-    """Five rows: what, ours, the best peer."""
+def at_a_glance(programs, others):
+    """A few rows: what, ours, the best peer. others: what was measured on further machines."""
     lines = []
     if "team" in programs:
         lines += [team_tables.glance(programs["team"], work, title, LOSES) for work, title in team_tables.GLANCE]
+    for team in [other["team"] for other in others if "team" in other]:
+        lines += [team_tables.glance(team, work, title, LOSES) for work, title in team_tables.whole_machine(team)]
     if "duty" in programs:
         duty = programs["duty"]
         for setting, title in (("idle", "loops between serial work, over the serial loop"),
@@ -307,10 +309,10 @@ def at_a_glance(programs):
     return records.aligned([["", "lockstep", "best peer", "lockstep / best peer"], *filter(None, lines)])
 
 
-def first_screen(programs):
+def first_screen(programs, others):
     parts = ["lockstep was compared with the OpenMP runtimes of GCC (libgomp) and Clang (libomp), with oneTBB, ForkUnion and the "
              "standard library: alone, beside busy processes, with more threads than CPUs, and with a quota. Each row has the best of "
-             "the settings that were tried for a peer. Less is better.", at_a_glance(programs)]
+             "the settings that were tried for a peer. Less is better.", at_a_glance(programs, others)]
     if "team" in programs:
         parts += ["**Where lockstep loses.** The operations in which the best peer is at least 1.05 times as fast, without those of "
                   "loops with schedules, most of which are noise. After a pause ForkUnion's threads still poll, each on a CPU of its "
@@ -337,28 +339,34 @@ def contents(parts):
 
 def page_and_pictures(found):
     """The page, and {path: text} of its pictures."""
+    machines = list(found.values())
     parts, pictures = ["<!-- made by ./do performance from bench/results: do not edit -->", "# Performance",
-                       *first_screen(next(iter(found.values()), {})),
+                       *first_screen(machines[0] if machines else {}, machines[1:]),
                        "How the figures were measured: [bench/README.md](../bench/README.md). `./do performance` makes this page "
                        f"from `bench/results/*.json`. {LOSES} marks what lockstep loses. *lockstep* means a region of `run()`, in "
                        "which every member takes part; *lockstep loops* means `for_each()` and `reduce_each()`. *Crowded* means more "
                        "threads than CPUs."], {}
     head = len(parts)
     for machine, programs in found.items():
-        names = {}
+        is_first, names = programs is machines[0], {}
         for program, draw in (("serial", serial_picture), ("duty", duty_picture)):
             picture = draw(programs[program]) if program in programs else None
             if picture:
                 names[program] = f"{PICTURES}/{machine}-{program}.svg"
                 pictures[names[program]] = picture
         for program in PROGRAMS:
-            if program not in programs:
+            if program not in programs and is_first:
                 parts.append(f"*{machine}: `./do bench {program}` has not been run.*")
+            elif program not in programs:
+                continue
             elif program in ("serial", "duty"):
                 section = serial_section if program == "serial" else duty_section
                 parts += section(programs[program], names.get(program))
+            elif program == "periodic":
+                parts += periodic_section(programs[program])
             else:
-                parts += (periodic_section if program == "periodic" else team_section)(programs[program])
+                cpus = programs[program]["machine"]["usable_cpus"]
+                parts += team_section(programs[program], "" if is_first else f" on {cpus} CPUs")
         if RINGS in programs:
             parts += rings_section(programs[RINGS])
         if GRAPH in programs:
@@ -377,7 +385,11 @@ def blocks_of(found):
     blocks = {}
     for machine, programs in found.items():
         if "team" in programs and "team" not in blocks:
-            blocks["team"] = team_tables.summary(programs["team"], LOSES) + "\n\n" + about(programs["team"])
+            others = [other["team"] for other in found.values() if other is not programs and "team" in other]
+            machines = "".join(f" On {machine['usable_cpus']} CPUs: {machine['cpu']}, {machine['kernel']}."
+                               for machine in [other["machine"] for other in others])
+            blocks["team"] = (team_tables.summary(programs["team"], others, LOSES) + "\n\n"
+                              + wrapped(" ".join((about(programs["team"]) + machines).split())))
             blocks["seed-002-starts"], blocks["seed-002-sizes"] = seed_tables.starts(programs["team"], about(programs["team"]), LOSES)
         blocks = seed_tables.blocks(programs, LOSES) | blocks
     return {name: blocks.get(name, "*Not measured yet.*") for name in ("team", *seed_tables.NAMES)}

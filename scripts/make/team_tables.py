@@ -22,10 +22,10 @@ NOTES = {
     OVERHEADS: "What a construct costs beyond the work inside it, by EPCC's method. `atomic` is `std::atomic` in lockstep's column. "
                "Each thread has 128 iterations of a loop with a schedule, 13 µs of work, and most of the differences between "
                "schedules are noise of that work.",
-    EMPTY: "On 2 CPUs, 4 threads and more are a crowd. An empty fork of oneTBB takes no part in the comparison, because its caller "
+    EMPTY: "More threads than CPUs are a crowd. An empty fork of oneTBB takes no part in the comparison, because its caller "
            "does the work of threads that are late.",
     "Break-even of 2 threads": "The smallest number of elements or rows for which two threads are faster than one.",
-    "Programs, a step": "Two threads. ForkUnion's and oneTBB's threads cannot meet inside a region, so there each loop is a fork.",
+    "Programs, a step": "Two threads, if a row names no other number. ForkUnion's and oneTBB's threads cannot meet inside a region, so there each loop is a fork.",
     "ForkUnion's benchmarks, a step": "Two threads. ForkUnion's own two benchmarks: 512 bodies in single precision, and a round of connected "
                   "components on 4 and on 64 R-MAT communities (27 million edges). static: a block for each thread. dynamic: one body "
                   "or vertex for each claim.",
@@ -37,12 +37,20 @@ NOTES = {
 }
 # The rows of README.md: (work, its name there).
 SUMMARY = (("fork/join of 2", "fork/join, 2 threads"), ("barrier of 2", "barrier, 2 threads"),
-           ("fork/join of 16", "fork/join, 16 threads"), ("barrier of 16", "barrier, 16 threads"),
+           ("fork/join of 16", "fork/join, 16 threads on 2 CPUs"), ("barrier of 16", "barrier, 16 threads on 2 CPUs"),
            ("fork/join beside a free one", "fork/join, 2 threads, beside a busy process"),
            ("burst after 10 ms", "first fork/join after 10 ms of idling"))
 # The first rows of docs/performance.md.
 GLANCE = (("fork/join of 2", "fork/join, 2 threads"), ("barrier of 2", "barrier, 2 threads"),
           ("fork/join beside a free one", "fork/join, 2 threads, beside a busy process"))
+
+
+def whole_machine(result):
+    """The rows of a further machine: a thread on each of its CPUs."""
+    cpus = result["machine"]["usable_cpus"]
+    return [(f"{work} of {cpus}", f"{work}, {cpus} threads on {cpus} CPUs") for work in ("fork/join", "barrier")]
+
+
 SUMMARY_RUNTIMES = ("lockstep", "ForkUnion", "libomp", "libgomp", "std::barrier")
 
 
@@ -128,10 +136,10 @@ def in_t1(row):
     return f"{row['in_t1']:.2f}" if is_known and not SCHEDULE.search(row["work"]) else "-"
 
 
-def summary(result, mark):
+def summary(result, others, mark):
     """The table of README.md. oneTBB has no column: most of these rows compare it with nobody."""
     lines = [["", *SUMMARY_RUNTIMES, "lockstep / best"]]
-    for work, title in SUMMARY:
+    for result, work, title in [(result, *row) for row in SUMMARY] + [(one, *row) for one in others for row in whole_machine(one)]:
         found = {row["runtime"]: row for row in result["rows"] if row["work"] == work and row["best"]}
         compared = {name: found[name] for name in SUMMARY_RUNTIMES if name in found}
         lines.append([title] + times(compared, SUMMARY_RUNTIMES) + [verdict(over_best("", compared), mark)])

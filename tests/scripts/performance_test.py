@@ -62,6 +62,22 @@ class Page(unittest.TestCase):
         self.assertIn("`./do bench duty` has not been run", page)
         self.assertNotIn("`./do bench serial` has not been run", page)
 
+    def test_a_further_machine_has_its_own_section_and_rows_at_the_top(self):
+        def team(cpus, median):
+            return {"program": "team", "quick": False, "machine": MACHINE | {"usable_cpus": cpus}, "rows": [
+                {"section": team_tables.EMPTY, "work": f"barrier of {cpus}", "runtime": runtime, "variant": runtime, "failed": False,
+                 "unit": "ns", "value": {"median": value}, "best": True} for runtime, value in (("lockstep", median), ("libomp", 100))]}
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            (root / "bench/results").mkdir(parents=True)
+            for cpus, median in ((2, 40), (16, 70)):
+                (root / f"bench/results/box-{cpus:03}-team.json").write_text(json.dumps(team(cpus, median)), encoding="utf-8")
+            page, _ = performance.page_and_pictures(performance.results(root))
+        self.assertRegex(page, r"\| barrier, 16 threads on 16 CPUs +\| +70 ns \| +100 ns \(libomp\) \| +0\.70 \|")
+        self.assertEqual(page.count("\n## The team's operations\n"), 1)
+        self.assertEqual(page.count("\n## The team's operations on 16 CPUs\n"), 1)
+        self.assertEqual(page.count("`./do bench duty` has not been run"), 1)
+
     def test_the_page_begins_with_links_to_its_sections(self):
         page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
         self.assertIn("\n[Loops between serial work](#loops-between-serial-work)\n", page)
@@ -173,7 +189,7 @@ class Blocks(TreeTest):
                     "value": {"median": value}, "best": True}
         rows = [one(work, runtime, value) for work, _ in team_tables.SUMMARY
                 for runtime, value in (("lockstep", 120), ("libomp", 100), ("oneTBB", 10))]
-        table = team_tables.summary({"rows": rows}, "✗").split("\n")
+        table = team_tables.summary({"rows": rows}, [], "✗").split("\n")
         self.assertLessEqual(len(table) - 2, 6)
         self.assertRegex(table[2], r"fork/join, 2 threads +\| +120 ns \| +- \| 100 ns \| +- \| +- \| +1\.20 ✗ \|")
         self.assertIn("<!-- figures: team -->", (ROOT / performance.README).read_text(encoding="utf-8"))
