@@ -161,6 +161,17 @@ inline void note_wake(const void*) noexcept {}
 inline void notify_point(const void*) noexcept {}
 inline void sync_point() noexcept {}
 
+template <class Lock>
+class holding {
+ public:
+  explicit holding(Lock& lock) : lock_(lock) { lock_.lock(); }
+  ~holding() { lock_.unlock(); }
+
+ private:
+  Lock& lock_;
+};
+
+class round_pace;
 struct cpu_separation {
   cpu_separation(std::size_t, bool) noexcept {}
   static constexpr bool may_move_anybody() noexcept { return false; }
@@ -170,6 +181,7 @@ struct whereabouts {
 
   cpu_separation* board;
   std::size_t self, other;
+  round_pace* rounds;
 
   bool is_for_everybody() const noexcept { return other == everybody; }
   static constexpr bool is_separated() noexcept { return false; }
