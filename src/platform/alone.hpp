@@ -28,6 +28,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 #include <lockstep/detail/platform/atomic.hpp>
@@ -162,14 +163,7 @@ inline void notify_point(const void*) noexcept {}
 inline void sync_point() noexcept {}
 
 template <class Lock>
-class holding {
- public:
-  explicit holding(Lock& lock) : lock_(lock) { lock_.lock(); }
-  ~holding() { lock_.unlock(); }
-
- private:
-  Lock& lock_;
-};
+using holding = std::lock_guard<Lock>;
 
 class round_pace;
 struct cpu_separation {
