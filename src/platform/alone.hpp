@@ -40,7 +40,6 @@
 #include <sched.h>
 #else
 #include <condition_variable>
-#include <mutex>
 #endif
 #if defined(_WIN32)
 extern "C" __declspec(dllimport) void __stdcall Sleep(unsigned long);
