@@ -523,7 +523,7 @@ LOCKSTEP_C_API int lockstep_plan_dot(const lockstep_plan* plan, char* buffer, si
 /* ---- timeline, ledger, watchdog --------------------------------------------------------------------------------- */
 
 /* From now on threads record what they do. `records_per_thread`: 88 bytes each; 0: 2^17. ERROR_USE if a trace runs
- * already; ERROR_MEMORY. Cost while it runs: 10 to 30 ns a record. */
+ * already; ERROR_MEMORY. Cost while it runs: 17 to 50 ns a record. */
 LOCKSTEP_C_API int lockstep_trace_start(size_t records_per_thread);
 /* Ends the trace, and writes it to `file` unless that is null: Trace Event JSON, for Perfetto. ERROR_USE if none runs;
  * ERROR_SYSTEM if it cannot be written. */

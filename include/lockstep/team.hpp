@@ -3,7 +3,7 @@
 //
 // run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0. The team starts
 // the other threads once and keeps them. Between regions they wait by the team's policy. By default they sleep after about
-// 50 us. If they have learned when the next region is due, they wake shortly before it. 4 ms after the last region they use
+// 50 us. Inside a region of more than 8 members they wait for each other up to 0.4 ms before they sleep. If they have learned when the next region is due, they wake shortly before it. 4 ms after the last region they use
 // no CPU. run() allocates nothing and takes no lock. What members can do: member.hpp. For threads of your own:
 // external_team.hpp. For threads that a member starts: inside_region of region.hpp.
 //

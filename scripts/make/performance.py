@@ -314,8 +314,9 @@ def first_screen(programs, others):
              "standard library: alone, beside busy processes, with more threads than CPUs, and with a quota. Each row has the best of "
              "the settings that were tried for a peer. Less is better.", at_a_glance(programs, others)]
     if "team" in programs:
-        parts += ["**Where lockstep loses.** The operations in which the best peer is at least 1.05 times as fast, without those of "
-                  "loops with schedules, most of which are noise. After a pause ForkUnion's threads still poll, each on a CPU of its "
+        cpus = programs["team"]["machine"]["usable_cpus"]
+        parts += [f"**Where lockstep loses** on {cpus} CPUs. The operations in which the best peer is at least 1.05 times as fast, "
+                  "without those of loops with schedules, most of which are noise. After a pause ForkUnion's threads still poll, each on a CPU of its "
                   "own; lockstep's sleep:", team_tables.lost(programs["team"], LOSES)]
     missed = [f"{outcomes.count(False)} of {outcomes.count(True) + outcomes.count(False)} of [{title}](#{anchor(title)})"
               for name, title in TARGETS if name in programs
@@ -386,8 +387,8 @@ def blocks_of(found):
     for machine, programs in found.items():
         if "team" in programs and "team" not in blocks:
             others = [other["team"] for other in found.values() if other is not programs and "team" in other]
-            machines = "".join(f" On {machine['usable_cpus']} CPUs: {machine['cpu']}, {machine['kernel']}."
-                               for machine in [other["machine"] for other in others])
+            machines = "".join(f" On {one['machine']['usable_cpus']} CPUs: {one['machine']['cpu']}, {one['machine']['kernel']}, on {one['date']}."
+                               for one in others)
             blocks["team"] = (team_tables.summary(programs["team"], others, LOSES) + "\n\n"
                               + wrapped(" ".join((about(programs["team"]) + machines).split())))
             blocks["seed-002-starts"], blocks["seed-002-sizes"] = seed_tables.starts(programs["team"], about(programs["team"]), LOSES)

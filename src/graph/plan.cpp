@@ -134,14 +134,6 @@ LOCKSTEP_INLINE void plan_body::check_lives(const char* function) const {
     end_program("lockstep::plan::%s: its %s was destroyed; graph and team outlive their plans",
                 function, has_graph ? "team" : "graph");
   }
-  const graph_model& now = graph.model;
-  if (now.nodes.size() != model.nodes.size() || now.edges.size() != model.edges.size() ||
-      now.feedbacks.size() != model.feedbacks.size()) {
-    end_program(
-        "lockstep::plan::%s: its graph has got nodes or edges after the plan was made, and the "
-        "plan does not know them; make the plan when the graph is complete",
-        function);
-  }
 }
 
 /// Also true while the caller joins the run, because the caller's part belongs to it. While the region is not known,

@@ -79,9 +79,10 @@ class loop_share {
   bool may_stop() const noexcept { return stop_.requested_relaxed(region_); }
   bool is_stopped() const noexcept { return stop_.requested(region_); }
 
-  /// This part of a range.
+  /// This part of a range: a block for each share, and of that one for each part.
   index_range block_of(index_range range) const noexcept {
-    return static_block(range.first, range.last, number(), std::size_t{shares_} * parts_);
+    const index_range share = static_block(range.first, range.last, rank_, shares_);
+    return parts_ == 1 ? share : static_block(share.first, share.last, part_, parts_);
   }
   /// The next number (0, 1, ...) from a counter that all shares use.
   std::size_t take() const noexcept {

@@ -107,19 +107,20 @@ void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& 
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Finds the published values in the order of the tree, where `part` is cut into blocks of leaves. The next value is
-/// number node() of block number block().
+/// Finds the published values in the order of the tree, where `part` is cut into a block of leaves for each of `shares`,
+/// and these into `parts`. The next value is number node() of block number block().
 class published_nodes {
  public:
-  published_nodes(index_range part, std::size_t blocks) noexcept
+  published_nodes(index_range part, std::size_t shares, std::size_t parts = 1) noexcept
       : last_(part.last),
-        shorter_(length_of(part) / blocks),
-        longer_(length_of(part) % blocks),
-        end_(part.first + length_of_block()) {}
+        parts_(parts),
+        shares_(length_of(part), shares),
+        blocks_(shares_.length(0), parts),
+        end_(part.first + blocks_.length(0)) {}
 
   /// Whether the node that ends at leaf b is, or lies in, a published one.
   bool has(std::size_t b) const noexcept { return b <= end_; }
-  std::size_t block() const noexcept { return block_; }
+  std::size_t block() const noexcept { return rank_ * parts_ + number_; }
   std::size_t node() const noexcept { return node_; }
   /// Steps past the value of the node that ends at b. Nodes come from left to right. So a node that does not go beyond
   /// the block's end is inside the block, and the first such node on the way down is maximal.
@@ -127,16 +128,31 @@ class published_nodes {
     ++node_;
     if (b != end_ || b == last_) return;
     node_ = 0;
-    ++block_;  // only the last blocks may have no leaves
-    end_ += length_of_block();
+    do {  // a block may have no leaves
+      if (++number_ == parts_) {
+        number_ = 0;
+        blocks_ = cut(shares_.length(++rank_), parts_);
+      }
+      end_ += blocks_.length(number_);
+    } while (end_ == b);
   }
 
  private:
-  /// As static_block(), without a division.
-  std::size_t length_of_block() const noexcept { return shorter_ + (block_ < longer_ ? 1 : 0); }
+  /// The lengths of static_block()s, with one division for all.
+  struct cut {
+    std::size_t shorter, longer;
 
-  const std::size_t last_, shorter_, longer_;
-  std::size_t block_ = 0, node_ = 0;
+    cut(std::size_t whole, std::size_t blocks) noexcept
+        : shorter(whole / blocks), longer(whole % blocks) {}
+    std::size_t length(std::size_t block) const noexcept {
+      return shorter + (block < longer ? 1 : 0);
+    }
+  };
+
+  const std::size_t last_, parts_;
+  const cut shares_;
+  cut blocks_;  ///< of the share
+  std::size_t rank_ = 0, number_ = 0, node_ = 0;
   std::size_t end_;  ///< of the block
 };
 

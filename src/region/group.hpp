@@ -139,7 +139,7 @@ class group {
                                              std::size_t high, const construct_note& highs);
 
   void put_to_rest(bool was_stopped);
-  /// All members have arrived in this phase, and are in no loop.
+  /// No member is in the group; all begin after `phase`.
   void reset_members(std::uint32_t phase) noexcept;
   /// Requires: no other thread uses them.
   void destroy_sub_groups();

@@ -87,6 +87,10 @@ struct interrupts_wait {
   bool requested() const noexcept { return stop.requested() || arrival.is_called(); }
 };
 
+struct barrier_values {
+  cell of_phase[2];
+};
+
 //   MEET-1  A value is written before its phase is published, and not again before all have read it: there are
 //           two cells for it, used in turn, and no member is two phases ahead of another (RANKED-1).
 //   MEET-2  All read the combined value of the last to arrive before any member can arrive again.
@@ -102,10 +106,6 @@ struct interrupts_wait {
 // Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
 // Source values on the flags' lines: ours.
-struct barrier_values {
-  cell of_phase[2];
-};
-
 class team_barrier : ranked_phases<barrier_values> {
   using phases = ranked_phases<barrier_values>;
   using word = published_word<std::uint32_t>;

@@ -43,19 +43,25 @@ class alignas(64) reduction_region : public loop_ends {
     kept_ = std::vector<owner<kept_values>>(std::size_t{plan.shares} * plan.parts);
   }
 
-  /// Runs the loop. If it was stopped after it had a result, the result is destroyed.
+  /// Runs a loop. What it leaves is destroyed with this object, unless it is handed over.
   template <class Part>
   outcome run(const as_region& in, schedule how, loop_ends* ends, const Part& part) {
     job work;
     work.carry<loop_share>(part);
     const loop_request request = {length_, what_.pace, grain_of(how), true, in.where};
     const bool goes_on = in.on.run_loop(request, work, ends).is_complete;
-    if (goes_on && has_result_) return outcome::done;
-    if (has_result_ && what_.type != nullptr) what_.type->destroy(result_);
-    return outcome::stopped;
+    return goes_on && has_result_ ? outcome::done : outcome::stopped;
+  }
+  /// After the last loop: the caller has the result, if there is one.
+  outcome handed_over(outcome how) noexcept {
+    if (how == outcome::done) has_result_ = false;
+    return how;
   }
 
  protected:
+  ~reduction_region() {
+    if (has_result_ && what_.type != nullptr) what_.type->destroy(result_);
+  }
   /// Room for the values that a part of a share hands over in cells. Reads the object only where they need it.
   void* room_for(const loop_share& me, const operations& what, std::size_t count) {
     return what.type != nullptr ? make_room(*what.type, kept_[me.number()], count) : nullptr;
@@ -83,7 +89,7 @@ class range_reduction final : public reduction_region {
 
   void finish(const loop_plan& plan, region_board& beside) override {
     value_stack values(what_, of_);
-    reduction_tree::published_nodes nodes({0, leaves_}, std::size_t{plan.shares} * plan.parts);
+    reduction_tree::published_nodes nodes({0, leaves_}, plan.shares, plan.parts);
     values.push_published(
         nodes, 0, leaves_, [&](std::size_t block, std::size_t node, std::size_t leaf) {
           const bool is_beside = node == 0 && plan.parts == 1;
@@ -154,9 +160,9 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
   if (length == 0) return outcome::empty;
   range_reduction whole(what, of, length, result);
   // Four words, which travel with the announcement. If the value travels with the report, a share reads no more.
-  return whole.run(in, how, &whole, [&what, &of, length, &whole](loop_share& me) {
+  return whole.handed_over(whole.run(in, how, &whole, [&what, &of, length, &whole](loop_share& me) {
     whole.run_part(me, what, of, length);
-  });
+  }));
 }
 
 LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
@@ -164,8 +170,9 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
   if (length == 0) return outcome::empty;
   range_scan whole(what, of, length, init, result);
   const outcome sums = whole.run(in, how, &whole, [&whole](loop_share& me) { whole.sum(me); });
-  if (sums != outcome::done || !whole.has_more()) return sums;
-  return whole.run(in, how, nullptr, [&whole](loop_share& me) { whole.store(me); });
+  if (sums != outcome::done || !whole.has_more()) return whole.handed_over(sums);
+  return whole.handed_over(
+      whole.run(in, how, nullptr, [&whole](loop_share& me) { whole.store(me); }));
 }
 
 }  // namespace reductions

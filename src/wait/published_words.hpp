@@ -342,7 +342,7 @@ class published_words {
   aligned_array<sleeper_mark> marks_;
   const wait_policy policy_;
   const fence_payer payer_;
-  const sleeping_places::place place_;
+  sleeping_places::place place_;
 };
 
 }  // namespace detail

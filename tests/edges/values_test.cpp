@@ -138,6 +138,14 @@ TEST_P(values, GROUP_3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   EXPECT_EQ(counted::alive.load(), before);
 }
 
+TEST_P(values, none_is_left_of_a_scan_whose_second_loop_threw) {
+  team workers(members());
+  const int before = counted::alive;
+  const auto refuse = [](std::size_t, const counted&) { throw std::runtime_error("no room"); };
+  EXPECT_THROW(workers.scan_each(0, 9000, counted(7), one, add, refuse), std::runtime_error);
+  EXPECT_EQ(counted::alive.load(), before);
+}
+
 TEST_P(values, GROUP_3_none_is_left_of_a_region_that_was_stopped_or_threw) {
   team workers(members());
   for (const use& each : uses()) {

@@ -189,15 +189,6 @@ const std::map<std::string, void (*)()> wrong_uses = {
          g.channel(a, b, there).channel(b, a, back);
        });
      }},
-    {"a node is added after the plan",
-     [] {
-       team two(2);
-       graph g;
-       g.node("a", nothing);
-       plan early(g, two);
-       g.node("b", nothing);
-       early.run();
-     }},
     {"a node of another graph",
      [] {
        graph g, other;

@@ -82,7 +82,7 @@ class Interface(support.Programs):
 
         self.assertEqual(barriers(), 1023)  # of a module that calls for tasks, until it is known that these make none
         self.assertEqual(barriers("100"), 3000)
-        self.assertIn(barriers("2000"), range(2020, 2030))  # twice 1023, but the last 24
+        self.assertIn(barriers("2000"), range(2020, 2030))  # those until it is known, and again after the task of the first region
 
     def test_handlers_of_fork(self):
         program = compiled(PROGRAMS / "fork.c", self.scratch / "fork", "-pthread")

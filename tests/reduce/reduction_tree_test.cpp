@@ -188,12 +188,14 @@ TEST(reduction_tree, TREE_3_the_bound_on_maximal_nodes_holds_and_is_reached) {
   EXPECT_EQ(longest, most_nodes);
 }
 
-/// What a team does, block by block: T of the whole range.
+/// What a team of `size` does, member by member, in blocks that are cut into `parts`: T of the whole range.
 template <class T, class LeafValue, class Op>
-T reduce_as_team(std::size_t leaves, std::size_t blocks, LeafValue leaf_value, Op op) {
-  std::vector<std::vector<T>> published(blocks);
-  for (std::size_t number = blocks; number-- > 0;) {  // they finish in any order
-    const index_range block = static_block(0, leaves, number, blocks);
+T reduce_as_team(std::size_t leaves, std::size_t size, LeafValue leaf_value, Op op,
+                 std::size_t parts = 1) {
+  std::vector<std::vector<T>> published(size * parts);
+  for (std::size_t number = published.size(); number-- > 0;) {  // they finish in any order
+    index_range block = static_block(0, leaves, number / parts, size);
+    block = static_block(block.first, block.last, number % parts, parts);
     maximal_nodes(leaves, block.first, block.last, [&](std::size_t a, std::size_t b) {
       published[number].push_back(reduce_node<T>(a, b, leaf_value, op));
     });
@@ -202,12 +204,12 @@ T reduce_as_team(std::size_t leaves, std::size_t blocks, LeafValue leaf_value, O
   std::size_t asked = 0, there = 0;
   for (const auto& values : published) there += values.size();
   const T result = combine<T>(
-      leaves, blocks,
+      leaves, size,
       [&](std::size_t number, std::size_t k) {
         ++asked;
         return published.at(number).at(k);
       },
-      op);
+      op, parts);
   EXPECT_EQ(asked, there) << "a published value was left out or asked for twice";
   return result;
 }
@@ -270,7 +272,7 @@ TEST(reduction_tree, TREE_4_the_operation_meets_neighbours_in_index_order_along_
   }
 }
 
-/// Also where the last parts have no leaves.
+/// Also where parts have no leaves, at the end of a share that is not the last.
 TEST(reduction_tree, TREE_4_parts_of_shares_are_combined_to_the_whole_tree) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
@@ -278,7 +280,7 @@ TEST(reduction_tree, TREE_4_parts_of_shares_are_combined_to_the_whole_tree) {
     const std::string whole = reduce_node<std::string>(0, leaves, letter, join);
     for (const std::size_t shares : {1u, 2u, 3u, 4u, 7u, 16u}) {
       for (const std::size_t parts : {2u, 3u, 8u, 64u}) {
-        ASSERT_EQ(reduce_as_team<std::string>(leaves, shares * parts, letter, join), whole)
+        ASSERT_EQ(reduce_as_team<std::string>(leaves, shares, letter, join, parts), whole)
             << leaves << " leaves, " << shares << " shares, " << parts << " parts";
       }
     }

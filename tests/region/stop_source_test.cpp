@@ -258,8 +258,11 @@ TEST(stop_source, in_a_child_the_lock_is_free_whoever_held_it) {
   stop.keep_near(1);
   asleep place(stop);
   // The lock is the first word of the places; a thread that is gone may have held it.
-  reinterpret_cast<wait_word&>(static_cast<sleeping_places&>(stop)) = 1;
+  wait_word& lock = reinterpret_cast<wait_word&>(static_cast<sleeping_places&>(stop));
+  const std::uint32_t is_free = lock;
+  lock = 1;
   stop.forget_others();
+  ASSERT_EQ(lock, is_free) << "another word than the lock";
   const asleep other(stop);
   stop.request(1);
   EXPECT_EQ(place.told(), 1u) << "the list stays";

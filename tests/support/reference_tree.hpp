@@ -36,8 +36,9 @@ T combine_node(detail::reduction_tree::published_nodes& nodes, std::size_t a, st
   return op(std::move(left), std::move(right));
 }
 template <class T, class ValueOf, class Op>
-T combine(std::size_t leaves, std::size_t blocks, ValueOf&& value_of, Op&& op) {
-  detail::reduction_tree::published_nodes nodes({0, leaves}, blocks);
+T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op,
+          std::size_t parts = 1) {
+  detail::reduction_tree::published_nodes nodes({0, leaves}, size, parts);
   return combine_node<T>(nodes, 0, leaves, value_of, op);
 }
 

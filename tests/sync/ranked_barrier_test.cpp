@@ -25,6 +25,10 @@ INSTANTIATE_TEST_SUITE_P(policies, ranked_barrier_of,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
+static_assert(lockstep::detail::most_flags_for(lockstep::wait_policy()) == 8 &&
+                  lockstep::detail::most_flags_for(lockstep::wait_policy::block()) == 4,
+              "the counts of tests lie on both sides of each");
+
 TEST_P(ranked_barrier_of, terminate_releases_everybody) {
   // On both sides of the most that go by flags; by the tree 4 are one node, 5 two levels, 17 three.
   for (const std::size_t waiters : {1u, 2u, 3u, 4u, 7u, 8u, 16u}) {

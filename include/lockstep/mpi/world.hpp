@@ -194,7 +194,7 @@ class world {
                                                     schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    at(me).come_to("reduce_range(world)", where, span.length);
+    at(me).come_to("reduce_range(world)", where, detail::extent_of(span));
     return detail::mpi::reduce_leaves<Type, Operation>(
         *body_, at(me), detail::reductions::block_values_of<Type>(span, f, op), span.length, init,
         op, how);
@@ -206,7 +206,7 @@ class world {
                                                    schedule how = static_schedule(),
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    at(me).come_to("reduce_each(world)", where, span.length);
+    at(me).come_to("reduce_each(world)", where, detail::extent_of(span));
     return detail::mpi::reduce_leaves<Type, Operation>(
         *body_, at(me), detail::reductions::values_of<Type>(span, f, op), span.length, init, op,
         how);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions and what stands in them, as compilers of LLVM call them: of one, from several threads at once, crowded, in
+/* Regions and what stands in them, as compilers of LLVM call them: nested, of one, from several threads at once, crowded, in
  * a child of fork(). For Clang. */
 #include "check.h"
 
@@ -28,6 +28,33 @@ int32_t __kmpc_bound_thread_num(ident*);
 int32_t __kmpc_bound_num_threads(ident*);
 int32_t __kmpc_in_parallel(ident*);
 int32_t __kmpc_ok_to_fork(ident*);
+
+static void nested(void) {
+  int sum = 0;
+  omp_set_max_active_levels(3);
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+  {
+    const int outer = omp_get_thread_num();
+    CHECK(omp_get_level() == 1);
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+    {
+      const int middle = omp_get_thread_num();
+      CHECK(omp_get_ancestor_thread_num(1) == outer && omp_get_num_threads() == 3);
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+      {
+        CHECK(omp_get_ancestor_thread_num(2) == middle && omp_get_active_level() == 3);
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+        {
+          CHECK(omp_get_num_threads() == 1 && omp_get_level() == 4);
+          ++sum;
+        }
+      }
+    }
+    CHECK(omp_get_thread_num() == outer && omp_get_num_threads() == 2);
+  }
+  CHECK(sum == 12);
+  omp_set_max_active_levels(1);
+}
 
 /* What is asked of one region is not the next one's, whether that is of one or not. */
 static void asked_once(int no, int yes) {
@@ -224,6 +251,29 @@ static void crowded(void) {
   for (int i = 0; i < 6; ++i) CHECK(all.part[i] == threads * (threads - 1) / 2);
 }
 
+static int kept = 5;
+static long* place;
+#pragma omp threadprivate(kept, place)
+
+/* A thread's own variables are there again in its next region. */
+static void threadprivate(void) {
+  kept = 11;
+#pragma omp parallel num_threads(4) copyin(kept)
+  {
+    CHECK(kept == 11);
+    kept += omp_get_thread_num();
+    place = malloc(sizeof *place);
+    *place = omp_get_thread_num();
+  }
+#pragma omp parallel num_threads(4)
+  {
+    CHECK(kept == 11 + omp_get_thread_num());
+    CHECK(*place == omp_get_thread_num());
+    free(place);
+  }
+  CHECK(kept == 11);
+}
+
 static void teams(void) {
   int sum = 0, most = 0;
 #pragma omp teams num_teams(3) thread_limit(2) reduction(+ : sum)
@@ -283,11 +333,13 @@ static void in_child(void) {
 
 int main(int arguments, char** unused) {
   (void)unused;
+  nested();
   asked_once(arguments > 1, arguments > 0);
   many_words();
   direct_calls();
   from_several_threads();
   crowded();
+  threadprivate();
   teams();
   locks();
   in_child();

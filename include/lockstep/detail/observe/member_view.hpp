@@ -25,7 +25,7 @@ class member_ledger;  ///< and of a member: its accounts of waits
 struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   source_place where;
-  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+  std::size_t extent;  ///< tells ranges or sizes of values apart: the same on all members
   std::uint64_t came;  ///< tick, if an observer needs it; 0 from the first meeting in it on
 };
 
