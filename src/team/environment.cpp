@@ -27,12 +27,25 @@ LOCKSTEP_INLINE std::string quoted_text(const char* of) {
 
 namespace environment_text {
 
+struct time_unit {
+  const char* name;
+  unsigned long long nanoseconds;
+};
+/// The coarsest first.
+LOCKSTEP_INLINE const time_unit* time_units() noexcept {
+  static const time_unit all[] = {{"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+  return all;
+}
+
 LOCKSTEP_INLINE std::string text_of(wait_policy policy) {
   if (policy.is_adaptive()) return "default";
   if (policy.is_spin()) return "spin";
   if (policy.is_block()) return "block";
+  const unsigned long long time = static_cast<unsigned long long>(policy.spin_time().count());
+  const time_unit* unit = time_units();
+  while (time % unit->nanoseconds != 0) ++unit;
   std::string text;
-  append(text, "hybrid:%.9gus", static_cast<double>(policy.spin_time().count()) / 1000);
+  append(text, "hybrid:%llu%s", time / unit->nanoseconds, unit->name);
   return text;
 }
 
@@ -57,23 +70,25 @@ LOCKSTEP_INLINE bool parse(const std::string& word, std::size_t& result) {
   return true;
 }
 
+/// The time is at most wait_policy::longest_spin().
 LOCKSTEP_INLINE bool parse(const std::string& word, wait_policy& result) {
   for (const wait_policy each : {wait_policy(), wait_policy::spin(), wait_policy::block()}) {
     if (word != text_of(each)) continue;
     result = each;
     return true;
   }
-  using std::chrono::microseconds;
-  constexpr std::size_t prefix = 7;  // "hybrid:"
-  const auto most = std::chrono::duration_cast<microseconds>(wait_policy::longest_spin()).count();
+  const char* at = word.c_str() + std::strlen("hybrid:");
+  unsigned long long most = static_cast<unsigned long long>(wait_policy::longest_spin().count());
   unsigned long long time = 0;
-  if (word.compare(0, prefix, "hybrid:") != 0) return false;
-  const char* at = word.c_str() + prefix;
-  if (!read_number(at, static_cast<unsigned long long>(most), time) || std::strcmp(at, "us") != 0) {
-    return false;
+  if (word.compare(0, 7, "hybrid:") != 0 || !read_number(at, most, time)) return false;
+  for (const time_unit* unit = time_units();; ++unit) {
+    if (std::strcmp(at, unit->name) == 0 && time <= most / unit->nanoseconds) {
+      result = wait_policy::hybrid(std::chrono::nanoseconds(
+          static_cast<std::chrono::nanoseconds::rep>(time * unit->nanoseconds)));
+      return true;
+    }
+    if (unit->nanoseconds == 1) return false;
   }
-  result = wait_policy::hybrid(microseconds(static_cast<microseconds::rep>(time)));
-  return true;
 }
 
 LOCKSTEP_INLINE bool parse(const std::string& word, binding& result) {
@@ -135,7 +150,8 @@ LOCKSTEP_INLINE std::string plain_word(const char* value) {
 LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool obeyed)
     : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
       policy("LOCKSTEP_WAIT_POLICY",
-             "default, spin, block or hybrid:TIME, TIME as 20us, at most 536870us", wait_policy()),
+             "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
+             wait_policy()),
       bind("LOCKSTEP_PROC_BIND",
            "none, close, cores, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
            binding()),

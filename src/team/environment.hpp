@@ -2,7 +2,7 @@
 // src/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
 //
 //   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
-//   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 20us
+//   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
 //   LOCKSTEP_PROC_BIND     none | close | cores | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay

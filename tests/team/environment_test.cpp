@@ -86,15 +86,19 @@ TEST(environment, the_wait_policy_is_one_of_four_in_capital_or_small_letters) {
   EXPECT_EQ(with_policy("spin").policy.value, wait_policy::spin());
   EXPECT_EQ(with_policy(" BLOCK ").policy.value, wait_policy::block());
   EXPECT_EQ(with_policy("Hybrid:20US").policy.value, wait_policy::hybrid(20us));
-  EXPECT_EQ(with_policy("hybrid:0us").policy.value, wait_policy::hybrid(0us));
-  EXPECT_EQ(with_policy("hybrid:536870us").policy.value, wait_policy::hybrid(536870us));
+  EXPECT_EQ(with_policy("hybrid:0ns").policy.value, wait_policy::hybrid(0ns));
+  EXPECT_EQ(with_policy("hybrid:1ms").policy.value, wait_policy::hybrid(1ms));
+  EXPECT_EQ(with_policy("hybrid:536ms").policy.value, wait_policy::hybrid(536ms));
+  EXPECT_EQ(with_policy("hybrid:536870911ns").policy.value,
+            wait_policy::hybrid(wait_policy::longest_spin()));
 }
 
 TEST(environment, a_wait_policy_that_is_none_of_them_is_refused) {
-  for (const char* bad : {"active", "spin:20us", "hybrid", "hybrid:", "hybrid:20", "hybrid:us",
-                          "hybrid:20s", "hybrid:20 us", "hybrid: 20us", "hybrid:-20us",
-                          "hybrid:1.5us", "hybrid:20usx", "hybrid:1ms", "hybrid:20ns",
-                          "hybrid:536871us", "hybrid:18446744073709551617us", "spin,block"}) {
+  for (const char* bad :
+       {"active", "spin:20us", "hybrid", "hybrid:", "hybrid:20", "hybrid:us", "hybrid:20s",
+        "hybrid:20 us", "hybrid: 20us", "hybrid:-20us", "hybrid:1.5us", "hybrid:20usx",
+        "hybrid:537ms", "hybrid:536871us", "hybrid:536870912ns", "hybrid:18446744073709551617ns",
+        "hybrid:18446744073709552ms", "spin,block"}) {
     const environment found = with_policy(bad);
     EXPECT_FALSE(found.policy.is_set) << bad;
     EXPECT_EQ(found.policy.value, wait_policy()) << bad;
