@@ -309,6 +309,15 @@ class thread_log {
     const std::uint32_t in = depth.load(memory_order_acquire);  // 8
     return index < in && index < most_waits && waits[index].read(out);
   }
+  /// Reads the last visits for the watchdog, the oldest first. How many there are.
+  std::uint32_t read_visits(construct_visit (&out)[most_visits]) const noexcept {
+    const std::uint32_t last = visit_count.load(memory_order_acquire);  // 8
+    std::uint32_t found = 0;
+    for (std::uint32_t i = last < most_visits ? 0 : last - most_visits; i != last; ++i) {
+      if (visits[i % most_visits].read(out[found])) ++found;
+    }
+    return found;
+  }
 
  private:
   /// The owner while the log passes from one thread to the next.

@@ -12,7 +12,6 @@
 //   3  stage,        relaxed  -      values that stand for themselves
 //      is_asked
 //   4  is_set        relaxed  -      under the lock
-//   5  count         acquire  -      the visits are shown before (7 of thread_log.hpp)
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -221,11 +220,7 @@ class watchdog {
     static_cast<void>(log.node.read(one.node));
     if (one.number != 0) static_cast<void>(log.meetings.read(one.met));
     if (one.number != 0) static_cast<void>(log.locks.read(one.held));
-    const std::uint32_t most = thread_log::most_visits;
-    const std::uint32_t last = log.visit_count.load(memory_order_acquire);  // 5
-    for (std::uint32_t i = last < most ? 0 : last - most; i != last; ++i) {
-      if (log.visits[i % most].read(one.visits[one.visit_count])) ++one.visit_count;
-    }
+    one.visit_count = log.read_visits(one.visits);
     if (one.number == 0 && one.part.team == nullptr) return false;
     thread_name name = {};
     static_cast<void>(log.name.read(name));

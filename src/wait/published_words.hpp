@@ -51,7 +51,7 @@
 //                                             looks again within a millisecond makes it alone
 //   7  word.load              relaxed  -      a look: a thread that goes on comes through 2, or wrote the word itself
 //   8  word.store             relaxed  -      while no thread waits: the caller orders it before the next wait
-//   9  stop.load              acquire  -      pairs with the release by which the stop is set
+//   9  stop.load              relaxed  -      who waited looks at the stop again, with acquire, before it reports it
 //
 // Cost   publish: one store, and one load of a line that is not written while no thread sleeps; no read-modify-write,
 //        and no fence where the sleeper pays and the system has a process-wide one. wait: one line fetch.
@@ -189,12 +189,12 @@ struct never_stops {
   static constexpr bool requested() noexcept { return false; }
 };
 
-/// A stop by another word, which is not 0 then: terminate(), close().
+/// A stop by another word, which is not 0 then: terminate(), close(). Who waited reads that word again, with acquire.
 struct stops_when_set {
   const wait_word& word;
 
   bool requested() const noexcept {
-    return word.load(memory_order_acquire) != 0;  // 9
+    return word.load(memory_order_relaxed) != 0;  // 9
   }
 };
 
@@ -258,7 +258,7 @@ class published_word {
   const fence_payer payer_;
 };
 
-/// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested(), with acquire order.
+/// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested().
 template <class Word, class Done, class Stop>
 class awaited_word : public waitable {
  public:

@@ -695,6 +695,21 @@ TEST_P(sub_team_model, of_some_lets_the_others_go_on) {
   });
 }
 
+TEST_P(stop_source_model, a_member_that_finds_its_region_stopped_sees_what_came_before) {
+  explore_with(small(), [] {
+    bare_region all(2, policy());
+    int data = 0;  // plain
+    all.run([&](member& me) {
+      if (me.rank() == 0) {
+        data = 7;
+        me.request_stop();
+      } else if (me.stop_requested()) {
+        check(data == 7, "sees it");
+      }
+    });
+  });
+}
+
 TEST_P(sub_team_model, ends_with_a_region_that_is_stopped) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
