@@ -33,8 +33,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// One thread notifies, one other waits. Notifications are counted: none is lost, none merges with another,
-/// and a wait may come before or after its notification. After terminate() every wait returns at once.
+/// No notification is lost, none merges with another, and a wait may come before or after its notification.
 ///
 /// Memory order (# marks the line; each weakening must fail a test)
 ///   #  access           order    pairs  why it suffices
@@ -43,7 +42,7 @@ inline namespace LOCKSTEP_ABI {
 ///   3  word.fetch_or    release  2, 4   as 1, for terminate()
 ///
 /// Cost   notify: one RMW. wait: one load if notified before, else a refetch of the line. A hop between two
-///        threads takes 49 ns where a line transfer takes 50 (docs/performance.md). No system call unless the
+///        threads takes 49 ns where a line transfer takes 50. No system call unless the
 ///        waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
 /// Example
 ///   int answer = 0;
@@ -126,9 +125,8 @@ class event : detail::misuse::watched<event> {
   detail::wait_history history_;
 };
 
-/// A notification is pending or it is not. notify() makes one pending; one wait takes it and returns. A notify() that finds
-/// one pending adds nothing. What happens before it still happens before the return of the wait that takes the
-/// notification. Any number of threads may notify and wait. Waiters return in no particular order.
+/// What happens before a notify() that finds a notification pending happens before the return of the wait that takes
+/// it, too. Waiters return in no particular order.
 ///
 /// Memory order (# marks the line; each weakening must fail a test)
 ///   #  access            order    pairs  why it suffices
@@ -199,8 +197,8 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   wait_policy policy_;
 };
 
-/// A gate. While it is open every wait returns at once. Every wait that began before a notify() returns, even if a reset()
-/// follows at once: so notify() and then reset() release all threads that wait. Any number of threads may notify and wait.
+/// Every wait that began before a notify() returns, even if a reset() follows at once. Any number of threads may notify
+/// and wait.
 /// What happens before a notify() also happens before the return of the reset() that closes the gate again. So a thread
 /// that resets, looks at the data and then waits misses nothing.
 ///

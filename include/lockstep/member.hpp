@@ -27,7 +27,7 @@
 // Order  MEMBER-2; what happens before publish() happens before the return of every await_step() for that step; what
 //        a thread did in critical happens before the next critical of that name.
 // Errors a bad rank: std::out_of_range; a step that nobody can publish: std::logic_error. A stopped region:
-//        MEMBER-3. Members that come to different constructs: undefined; debug builds end the program.
+//        MEMBER-3. Members that come to different constructs: undefined; see MEMBER-1.
 // Cost   sync_threads of 2 members on 2 CPUs: 51 ns, 0.9 line transfers; of 4, 16 and 64 members there 2, 11 and
 //        50 us. Beyond its work: single 28 ns, for_each 60, for_ordered 55 a turn, critical 5
 //        (docs/performance.md); sync_sum 43 to 78 (decision 0018). split and first allocate.
@@ -121,10 +121,9 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   }
 
   // --- the work of a loop ---
-  // The bounds are of any integer types, as in a `for` loop, or pointers or iterators with random access; f is called with
-  // their common type. What it returns is ignored: for values see the reductions. They wait for all at their end. With
-  // `nowait` as the first argument they wait only for a member that is 8 constructs behind. Where the next step reads what
-  // others wrote, call sync_threads() first.
+  // The bounds are as in team.hpp; f is called with their common type, and what it returns is ignored. They wait for all
+  // at their end. With `nowait` as the first argument they wait only for a member that is 8 constructs behind. Where the
+  // next step reads what others wrote, call sync_threads() first.
 
   /// Calls f(first, last) for this member's parts of the range, never for those of another member. With the default
   /// schedule that is one block, or none if the block is empty.

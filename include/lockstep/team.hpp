@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team.hpp -- persistent threads that run one function together (layer: team)
 //
-// run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0. The team starts
-// the other threads once and keeps them. Between regions they wait by the team's policy. By default they sleep after about
-// 50 us. Inside a region of more than 8 members they wait for each other up to 0.4 ms before they sleep. If they have learned when the next region is due, they wake shortly before it. 4 ms after the last region they use
-// no CPU. run() allocates nothing and takes no lock. What members can do: member.hpp. For threads of your own:
-// external_team.hpp. For threads that a member starts: inside_region of region.hpp.
+// run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0. The team
+// starts the other threads once and keeps them. Between regions they wait by the team's policy. By default they sleep
+// after about 50 us; in a region, where more than 8 wait for each other, after 0.4 ms. If they have learned when the
+// next region is due, they wake shortly before it. 4 ms after the last region they use no CPU. run() allocates nothing
+// and takes no lock. What members can do: member.hpp. For threads of your own: external_team.hpp. For threads that a
+// member starts: inside_region of region.hpp.
 //
 //   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their calls. A
 //       loop that is too short for two members is no region, and takes no turn.
 //   TEAM-2  Inside of a region of the same team, however deep and on whatever thread, run() calls f inline: its region has
-//       one member. Otherwise it would wait for itself. So do the loops. A stop of the region around stops them, too.
+//       one member. So do the loops. A stop of the region around stops them, too.
 //       Inside of a region of an older team it waits for its turn. Inside of a region of a younger team it runs inline if
 //       this team is busy. Otherwise two teams could wait for each other.
 //   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are awaited, then
@@ -41,8 +42,7 @@
 //        announcement goes along a tree (region_board.hpp). On 2 CPUs an empty region of 4 members takes 2.7 us, of 16 13,
 //        of 64 53. The first one of 2 members after 10 ms of idling takes 2.3 us, after 100 ms 108 (docs/performance.md).
 // Order  what happens before run() happens before every call of f, and every call before the return of run().
-// Errors a bad number of members: std::invalid_argument; TEAM-4: std::system_error; TEAM-6: std::logic_error. run() throws
-//        what a member threw (TEAM-3).
+// Errors a bad number of members: std::invalid_argument. TEAM-3, TEAM-4, TEAM-6.
 // Example
 //   lockstep::team four(4);
 //   std::vector<double> x(1000, 1.0);
@@ -90,8 +90,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
 
   // --- regions ---
 
-  /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
-  /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
+  /// Calls f(member&), or f() if it takes no member, once on every member. False if the region was stopped by
+  /// request_stop(). See TEAM-1 to TEAM-3.
   template <class Function>
   bool run(Function&& f, call_site where = {}) {
     return host_.run(size(), detail::job::of<member>(f), where);
