@@ -25,7 +25,7 @@
 //        builds end the program. A completion function that throws: std::terminate.
 // Cost   per phase: one read-modify-write per arrival on one line, one after the other; then an exchange,
 //        and a refetch of another line per waiter. With 8 threads on 2 CPUs a phase takes 27 us, with 64 255,
-//        by block() (decision 0018). No system call unless a waiter sleeps. No heap.
+//        by block(). No system call unless a waiter sleeps. No heap.
 // Example
 //   lockstep::barrier<> phase(2);
 //   lockstep::joinable_thread other([&] { phase.arrive_and_wait(); });

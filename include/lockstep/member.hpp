@@ -121,9 +121,9 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   }
 
   // --- the work of a loop ---
-  // The bounds are as in team.hpp; f is called with their common type, and what it returns is ignored. They wait for all
-  // at their end. With `nowait` as the first argument they wait only for a member that is 8 constructs behind. Where the
-  // next step reads what others wrote, call sync_threads() first.
+  // The bounds are as in team.hpp; f is called with their common type, and what it returns is ignored. They wait for
+  // all at their end. With `nowait` as the first argument they wait only for a member that is 8 constructs behind. Where
+  // the next step reads what others wrote, call sync_threads() first.
 
   /// Calls f(first, last) for this member's parts of the range, never for those of another member. With the default
   /// schedule that is one block, or none if the block is empty.
