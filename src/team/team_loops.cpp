@@ -85,15 +85,14 @@ LOCKSTEP_INLINE index_range block_of_share(const loop_share& me, std::size_t len
   return me.block_of(index_range{0, length});
 }
 
-LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const any_sized_leaf& loop,
-                              schedule how, const source_place& where) {
-  const std::size_t length = loop.length;
+LOCKSTEP_INLINE bool run_loop(team_host& on, loop_place& place, const void* loop,
+                              std::size_t length, schedule how, source_place where) {
   const bool is_blocks = how.kind() == schedule_kind::static_blocks;
   job work;
   if (is_blocks && place.carried != nullptr) {
-    work.carry<loop_share>(place.carried, &loop, place.size);
+    work.carry<loop_share>(place.carried, loop, place.size);
   } else {
-    const range_body body(place.call, &loop);
+    const range_body body(place.call, loop);
     work.carry<loop_share>(
         [length, how, body](loop_share& me) { loops::hand_out_in(me, me, length, how, body); });
   }

@@ -207,17 +207,13 @@ leaf<typename nested_loop<Ranges>::type, Function> each_of_nested(const Ranges& 
 // --- a team's loop at one place of a program ---
 
 /// A loop: the number of iterations, and the leaf that calls the user's function.
-struct any_sized_leaf {
-  std::size_t length;
-};
 template <class Leaf>
-struct sized_leaf : any_sized_leaf {
+struct sized_leaf {
+  std::size_t length;
   Leaf leaf;
 
-  sized_leaf(std::size_t iterations, const Leaf& of) : any_sized_leaf{iterations}, leaf(of) {}
   static void call(const void* self, std::size_t first, std::size_t last) {
-    const any_sized_leaf* const loop = static_cast<const any_sized_leaf*>(self);
-    static_cast<const sized_leaf*>(loop)->leaf(first, last);
+    static_cast<const sized_leaf*>(self)->leaf(first, last);
   }
 };
 

@@ -24,10 +24,9 @@ namespace detail {
 lone_outcome run_lone_loop(team_host& on, const range_body& body, std::size_t length);
 /// The same in chunks. Apart from the first, which takes 1.2 times as long where it has a schedule.
 lone_outcome run_lone_loop(team_host& on, const range_body& body, std::size_t length, schedule how);
-/// A loop at a place of the program, as a region. False if it was stopped. Its arguments fit in registers: with one more a
-/// short loop, which does not come here, saves and restores two registers (0.2 ns).
-bool run_loop(team_host& on, loop_place& place, const any_sized_leaf& loop, schedule how,
-              const source_place& where);
+/// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
+bool run_loop(team_host& on, loop_place& place, const void* loop, std::size_t length, schedule how,
+              source_place where);
 /// On all members, in blocks by measured speed.
 bool run_by_weights(team_host& on, const range_body& body, std::size_t length,
                     weighted_schedule& how, source_place where);
@@ -40,17 +39,16 @@ class team_loops {
   /// f(i), or f(first, last), of a leaf.
   template <class Leaf>
   bool run(const Leaf& leaf, std::size_t length, schedule how, source_place where) const {
-    const sized_leaf<Leaf> loop(length, leaf);
+    const sized_leaf<Leaf> loop = {length, leaf};
     loop_place& place = loop_place_of<Leaf>::at;
     if (needs_nobody(place, length, how)) {
-      const any_sized_leaf& any = loop;
-      const range_body body(loop.call, &any);
+      const range_body body(loop.call, &loop);
       const lone_outcome alone = how.kind() == schedule_kind::static_blocks
                                      ? run_lone_loop(on_, body, length)
                                      : run_lone_loop(on_, body, length, how);
       if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     }
-    return run_loop(on_, place, loop, how, where);
+    return run_loop(on_, place, &loop, length, how, where);
   }
   template <class Leaf>
   bool run(const Leaf& leaf, std::size_t length, weighted_schedule& how, source_place where) const {
@@ -61,8 +59,8 @@ class team_loops {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    const sized_leaf<decltype(each)> loop(sizeof...(Functions), each);
-    return run_loop(on_, loop_place_of<decltype(each)>::at, loop, dynamic_schedule(),
+    const sized_leaf<decltype(each)> loop = {sizeof...(Functions), each};
+    return run_loop(on_, loop_place_of<decltype(each)>::at, &loop, loop.length, dynamic_schedule(),
                     call_site::none());
   }
 
