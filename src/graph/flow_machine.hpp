@@ -255,8 +255,8 @@ class flow_machine {
   flow_board board;
   std::vector<bound_call> calls;  ///< as in the plan
   std::vector<bound_call> line;   ///< in the order for one member
-  std::vector<group*>
-      wide_of;  ///< of each node: what the members of a team-wide one share, or null
+  /// Of each node: what the members of a team-wide one share, or null.
+  std::vector<group*> wide_of;
   std::vector<node_times> times;
   aligned_array<padded<walker_state>> walkers;
   // The next run times nodes in its first `timed_iterations` iterations, each until it has `most_samples` samples.

@@ -43,8 +43,8 @@ struct model_feedback {
   static constexpr std::uint32_t while_true = ~std::uint32_t{0};
 
   node_index from, to;
-  std::uint32_t
-      delay;  ///< in iterations, not 0; while_true: `to` runs again while `from` returns true
+  /// In iterations, not 0; while_true: `to` runs again while `from` returns true.
+  std::uint32_t delay;
 
   bool is_loop() const noexcept { return delay == std::uint32_t{while_true}; }
 };

@@ -61,11 +61,6 @@ class missed_loops {
   unseamed_atomic<std::uint32_t> count_{0};
 };
 
-/// A wait that uses what is known of the gaps before. It polls while the next region may come at any moment, and sleeps
-/// while it cannot come. If what it expected does not come, it sleeps until it is woken. If it has learned nothing, or
-/// was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of a team that is not
-/// crowded. One thread at a time uses an object.
-//
 //   EXPECT-1  It returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
 //             sleeper and then looks again, and may end at its deadline: so no wake-up is lost (WAIT-2).
 //   EXPECT-2  It polls for at most member_pace::longest_poll(), and yields the CPU now and then. A worker that does
@@ -74,8 +69,12 @@ class missed_loops {
 //   EXPECT-4  A worker learns the gaps of loops that it slept through as if it had been awake. It expects the next loop
 //             relative to the last of them.
 //
-// Cost   a region that comes within 0.4 us: polls, no look at the clock. A sleep with a deadline: 2 system calls around
+// Cost   a region that comes within 0.4 us: no call of this. A sleep with a deadline: 2 system calls around
 //        it, and from a millisecond on the fence of the mark (published_words.hpp).
+/// Waits for a worker's next region, by what is known of the gaps before. It polls while the region may come at any moment,
+/// and sleeps while it cannot come. If what it expected does not come, it sleeps until it is woken. If it has learned
+/// nothing, or was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of a team that
+/// is not crowded.
 /// Requires: a first poll was in vain. `missed`: noted by the caller; the worker has `heard` so many of them.
 void wait_for_region(waitable& what, wait_policy policy, cpu_separation& all, std::size_t rank,
                      const missed_loops& missed, std::uint32_t& heard);

@@ -125,9 +125,9 @@ class team_barrier : ranked_phases<barrier_values> {
 
   using phases::has_flags;  ///< whether a region of that size meets by flags
   using phases::policy;
-  using phases::
-      reset;  ///< between regions: the next one begins after `phase`, whatever has been before
   using phases::wake_all;
+  /// Between regions: the next one begins after `phase`, whatever has been before.
+  using phases::reset;
   stop_source& stop() const noexcept { return stop_; }
   /// Shared with the members' other waits: a member that never waits in one kind of wait gives no information there.
   cpu_separation& separation() noexcept { return separation_; }

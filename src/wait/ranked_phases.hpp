@@ -139,8 +139,8 @@ class ranked_phases {
   /// Waits until all others have arrived. Requires: arrive() has not returned true. wait(word, other) waits for one
   /// word: the flag of participant `other`, or the end of the phase, where `other` is whereabouts::everybody. If it
   /// returns false, this does. Always inlined, to keep the parts of the closure in registers. GCC 12 copies a closure on
-  /// the stack by a read that is wider than the writes before it. Such a read waits until those writes, and the arrival before them,
-  /// are out of the store buffer: a barrier of 2 took 1.09 to 1.17 of the time.
+  /// the stack by a read that is wider than the writes before it. Such a read waits until those writes, and the arrival
+  /// before them, are out of the store buffer: a barrier of 2 took 1.09 to 1.17 of the time.
   template <class Wait>
   LOCKSTEP_ALWAYS_INLINE bool wait_for_others(std::size_t rank, std::size_t size,
                                               const Wait& wait) {

@@ -10,8 +10,9 @@
 //                 choice); crowded, one to three yields end nearly every wait. Where all members of a large team
 //                 wait for the last, their sleeps cost more: each pays for a process-wide fence that interrupts
 //                 every CPU (10 us on 16), which makes others late, and they sleep, too. On 16 CPUs some barriers of
-//                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time: at most 2.1 us then.
-//                 A spin of 50 us does the same on an idle machine; beside four busy processes it takes 32 us, yields 5.
+//                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time; the longest barrier
+//                 took 2.1 us then. A spin of 50 us does the same on an idle machine; beside four busy processes
+//                 a barrier takes 32 us with it, and 5 with yields.
 //   yield_time    crowded, a wait should yield for this time and then sleep. The yields keep the CPUs from
 //                 halting until the notification comes. Rings of 30 to 127 events take 4 to 6 us a hop with
 //                 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200, 9 to 21 without a limit and 10 if all

@@ -180,11 +180,8 @@ class member_state : public member_view {
 
   // For reductions: more cells than the barrier has, and the values that do not fit.
   cell nodes[2][most_values_of_member - 1];
-  enum kept_for : unsigned {
-    phases,
-    result = 2,
-    leaves
-  };  ///< phases: for the cells of two of them
+  /// phases: for the cells of two of them.
+  enum kept_for : unsigned { phases, result = 2, leaves };
   owner<kept_values> kept[4];
 
  private:
