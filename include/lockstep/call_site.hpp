@@ -26,7 +26,7 @@ namespace detail {
 /// A place in a program, kept for messages. All zero: not known.
 struct source_place {
   const char* file;
-  unsigned line;
+  std::size_t line;  // as wide as a pointer: GCC keeps a struct without padding as two constants
 
   constexpr operator call_site() const noexcept;
 };
@@ -39,10 +39,10 @@ struct no_text {};
 /// that the argument is for.
 struct call_site : detail::source_place {
   constexpr call_site(detail::no_text = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
-                      unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept
+                      std::size_t at_line = LOCKSTEP_CALLER_LINE) noexcept
       : source_place{in_file, at_line} {}
   /// A place that messages are to name in its stead. Line 0: the name alone, for instance of a function.
-  constexpr call_site(const char* in_file, unsigned at_line) noexcept
+  constexpr call_site(const char* in_file, std::size_t at_line) noexcept
       : source_place{in_file, at_line} {}
 
   /// Messages name no place.

@@ -168,7 +168,7 @@ LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
 struct place_text {
   explicit place_text(call_site where) noexcept {
     if (where.file == nullptr) return;
-    std::snprintf(text, sizeof text, " (%s:%u)", where.file, where.line);
+    std::snprintf(text, sizeof text, " (%s:%zu)", where.file, where.line);
   }
   char text[300] = "";
 };

@@ -117,7 +117,7 @@ LOCKSTEP_INLINE void observed_wait::end() noexcept {
   made.detail = static_cast<std::uint8_t>(what_.kind);
   made.stage = static_cast<std::uint8_t>(furthest_);
   made.file = log.texts.kept(what_.where.file);
-  made.line = what_.where.line;
+  made.line = static_cast<std::uint32_t>(what_.where.line);
   made.phase = what_.phase;
   made.size = what_.awaited;
   object_name name;

@@ -147,7 +147,7 @@ LOCKSTEP_INLINE ledger::construct ledger_board::gather(const construct_key& key,
   ledger::construct made;
   made.kind = key.kind;
   if (key.where.file != nullptr) made.file = key.where.file;
-  made.line = key.where.line;
+  made.line = static_cast<unsigned>(key.where.line);
   if (key.label != nullptr) made.label = key.label;
   made.last.resize(members());
   made.busy.resize(members() + 1);

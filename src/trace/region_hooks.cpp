@@ -162,7 +162,7 @@ LOCKSTEP_INLINE void show_release(thread_log& log) noexcept {
                                           here.kind, reinterpret_cast<std::uintptr_t>(here.team));
   made.more = here.arrived - here.came;
   made.file = log.texts.kept(here.where.file);
-  made.line = here.where.line;
+  made.line = static_cast<std::uint32_t>(here.where.line);
   made.region = here.region;
   made.phase = here.phase;
   made.rank = here.rank;
@@ -336,7 +336,7 @@ LOCKSTEP_INLINE void record_region(const region_view& of) noexcept {
                           reinterpret_cast<std::uintptr_t>(of.team.team));
   made.label = log->texts.kept(log->region_name);
   made.file = log->texts.kept(what.where.file);
-  made.line = what.where.line;
+  made.line = static_cast<std::uint32_t>(what.where.line);
   made.more = what.iterations;
   made.region = what.region;
   made.phase = what.parts;

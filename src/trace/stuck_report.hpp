@@ -321,7 +321,7 @@ class stuck_text {
   void add_place(source_place where) {
     if (where.file == nullptr) return;
     append(text_, " (%s", where.file);
-    if (where.line != 0) append(text_, ":%u", where.line);
+    if (where.line != 0) append(text_, ":%zu", where.line);
     append(text_, ")");
   }
   void add_construct(const construct_visit& visit) {
