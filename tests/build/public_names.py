@@ -161,8 +161,7 @@ class Namespace:
         name = node.name.split("::")[-1]
         self.public.setdefault(name, node.header)
         record = record_of(node)
-        is_body = node.header.endswith(".ipp")
-        if not is_body and (record is None or "definition" in record.flags):
+        if record is None or "definition" in record.flags:
             self.public[name] = node.header
         self.declared[name].append(node)
 
@@ -230,23 +229,11 @@ class Namespace:
         return in_detail and any(name in self.detail and name not in self.public for name in self.names(text))
 
 
-def macros(clang, include, headers):
-    """The macros that the headers define, but for their guards: {macro: header}."""
-    text = "".join(f"#include <{header}>\n" for header in headers)
-    done = subprocess.run([clang, "-std=c++20", "-E", "-dD", f"-I{include}", "-x", "c++", "-"], input=text,
-                          capture_output=True, text=True, check=True)
-    found, header = {}, ""
-    for line in done.stdout.split("\n"):
-        place = re.match(r'# \d+ "([^"]*)"', line)
-        if place:
-            header = short(place.group(1), include)
-        defined = re.match(r"#define (\w+)", line)
-        if defined and header in headers | {path.relative_to(include).as_posix()
-                                             for path in (Path(include) / "lockstep/detail").rglob("*.hpp")}:
-            name = defined.group(1)
-            if not re.fullmatch(r"LOCKSTEP_\w+_(HPP|H)", name):
-                found[name] = header
-    return found
+def macros(include):
+    """The macros that the headers define for any system, but for their guards."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(include).rglob("*.h*")))
+    return {name for name in re.findall(r"^ *# *define (\w+)", text, re.MULTILINE)
+            if not re.fullmatch(r"LOCKSTEP_\w+_(HPP|H)|THREAD_SYNCHRONIZER_H", name)}
 
 
 def public_headers(include):
@@ -335,9 +322,8 @@ def do_visible(include, compiler=None):
                   if header != COMPATIBLE and not name.startswith("LOCKSTEP_")}
     found = {f"{header} {name}" for name, header in there.public.items()}
     good = compare("visible in namespace lockstep", found, of_library) and good
-    # Which macros there are depends on the system: one less is no mistake.
-    defined = set(macros(clang, include, public_headers(include) | {COMPATIBLE}))
-    good = compare("macros", defined - want.internal - set(want.names), set()) and good
+    of_users = {name for name in want.names if name.startswith("LOCKSTEP_")}
+    good = compare("macros", macros(include), want.internal | of_users) and good
     shown = there.leaks()
     for each in sorted(set(shown) - want.leaks):
         print(f"  ({each} has the type {shown[each]})")
@@ -351,12 +337,11 @@ def do_write(include, compiler=None):
     old = Listed(LIST)
     clang = clang_of(compiler)
     there = visible(include, clang)
-    defined = macros(clang, include, public_headers(include) | {COMPATIBLE})
     kept = {name: header for name, header in old.names.items() if name.startswith("LOCKSTEP_") or header == COMPATIBLE}
     rows = sorted((header, name) for name, header in {**there.public, **kept}.items())
     text = "# SPDX-License-Identifier: MIT\n# What users may name; public_names.py explains it and writes it.\n"
     text += "".join(f"{header} {name}\n" for header, name in rows if "/detail/" not in header)
-    text += "".join(f"internal {name}\n" for name in sorted((set(defined) | old.internal) - set(kept)))
+    text += "".join(f"internal {name}\n" for name in sorted(macros(include) - set(kept)))
     text += "".join(f"hidden {header} {name}\n" for header, name in rows if "/detail/" in header)
     text += "".join(f"leak {each}\n" for each in sorted(there.leaks()))
     LIST.write_text(text, encoding="utf-8")
