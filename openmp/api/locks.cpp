@@ -110,21 +110,21 @@ OPENMP_API int lock_test(word_lock* lock) {
   return try_lock_told(mutex_kind::test_lock, *lock) ? 1 : 0;
 }
 
-OPENMP_API void nest_lock_init(nest_lock** lock) {
+OPENMP_API void nest_lock_init(nest_handle* lock) {
   *lock = static_cast<nest_lock*>(std::malloc(sizeof(nest_lock)));
   if (*lock == nullptr) fail("omp_init_nest_lock: out of memory");
   init(**lock);
 }
-OPENMP_API void nest_lock_destroy(nest_lock** lock) {
+OPENMP_API void nest_lock_destroy(nest_handle* lock) {
   destroy(**lock);
   std::free(*lock);
   *lock = nullptr;
 }
-OPENMP_API void nest_lock_set(nest_lock** lock) { set_nest(**lock, here().running); }
-OPENMP_API int nest_lock_test(nest_lock** lock) { return test_nest(**lock, here().running); }
-OPENMP_API void old_nest_lock_set(nest_lock** lock) { set_nest(**lock, &this_record); }
-OPENMP_API int old_nest_lock_test(nest_lock** lock) { return test_nest(**lock, &this_record); }
-OPENMP_API void nest_lock_unset(nest_lock** lock) {
+OPENMP_API void nest_lock_set(nest_handle* lock) { set_nest(**lock, here().running); }
+OPENMP_API int nest_lock_test(nest_handle* lock) { return test_nest(**lock, here().running); }
+OPENMP_API void old_nest_lock_set(nest_handle* lock) { set_nest(**lock, &this_record); }
+OPENMP_API int old_nest_lock_test(nest_handle* lock) { return test_nest(**lock, &this_record); }
+OPENMP_API void nest_lock_unset(nest_handle* lock) {
   nest_lock& own = **lock;
   const std::uint32_t depth = own.unset();
   if (!has_tool()) return;
@@ -154,7 +154,7 @@ OPENMP_API void omp_init_lock_with_hint(word_lock* lock, unsigned hint) { init(*
 OPENMP_API void omp_init_lock_with_hint_(word_lock* lock, const int* hint) {
   init(*lock, static_cast<unsigned>(*hint));
 }
-OPENMP_API void omp_init_nest_lock_with_hint(nest_lock** lock, unsigned) { nest_lock_init(lock); }
-OPENMP_API void omp_init_nest_lock_with_hint_(nest_lock** lock, const int*) {
+OPENMP_API void omp_init_nest_lock_with_hint(nest_handle* lock, unsigned) { nest_lock_init(lock); }
+OPENMP_API void omp_init_nest_lock_with_hint_(nest_handle* lock, const int*) {
   nest_lock_init(lock);
 }

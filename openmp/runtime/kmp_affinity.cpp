@@ -40,7 +40,7 @@ std::vector<unsigned> numbers_of(const detail::cpu_topology& all, level of, int 
 
 detail::cpu_topology topology() {
   detail::cpu_topology all = detail::read_topology(usable_cpus());
-  std::stable_sort(all.begin(), all.end(), [](const cpu_place& a, const cpu_place& b) {
+  std::sort(all.begin(), all.end(), [](const cpu_place& a, const cpu_place& b) {
     for (const level each : {package, node, cache, core}) {
       if (key_of(a, each) != key_of(b, each)) return key_of(a, each) < key_of(b, each);
     }
@@ -65,12 +65,12 @@ place_list ordered_places(level grain, bool is_scattered, unsigned permute, unsi
   if (is_scattered) first = permute < depth ? depth - 1 - permute : 0;
   std::vector<std::size_t> order(all.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     for (std::size_t i = 0; i < depth; ++i) {
       const std::vector<unsigned>& at = i < first ? numbers[depth - 1 - i] : numbers[i - first];
       if (at[a] != at[b]) return at[a] < at[b];
     }
-    return false;
+    return a < b;
   });
   place_list result;
   std::vector<unsigned> keys;

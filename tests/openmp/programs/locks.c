@@ -78,9 +78,10 @@ static void nested_of_threads(void) {
     char bytes[8];
   } __attribute__((aligned(4)));
   struct {
+    int before; /* so that the lock is not aligned as a pointer is */
     struct old_lock lock;
     char guard[8];
-  } memory;
+  } __attribute__((aligned(8))) memory;
   void (*init)(void*) = (void (*)(void*))dlvsym(RTLD_DEFAULT, "omp_init_nest_lock", "OMP_1.0");
   void (*set)(void*) = (void (*)(void*))dlvsym(RTLD_DEFAULT, "omp_set_nest_lock", "OMP_1.0");
   void (*unset)(void*) = (void (*)(void*))dlvsym(RTLD_DEFAULT, "omp_unset_nest_lock", "OMP_1.0");
