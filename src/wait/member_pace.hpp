@@ -30,7 +30,7 @@
 // many short gaps and a long one. Gaps above 4 s count as 4 s. No window opens later than `longest_gap`.
 //
 // When to leave a CPU
-//   SEPARATE-2  After 64 waits on the CPU of the awaited member within 1 to 2 ms: then switches take most of the time.
+//   SEPARATE-2  After 192 waits on the CPU of the awaited member within 1 to 2 ms: then switches cost most of the time.
 //               Members that work for long between their waits gain nothing where no CPU is free: on the other CPU
 //               they would get only a share of the time.
 //   SEPARATE-3  A move, and the question whether a CPU is free, put off the next question by a rest of 1 ms. The rest
@@ -70,7 +70,7 @@ namespace detail {
 class separation_pace {
  public:
   enum class advice : unsigned char { stay, move, move_if_free };
-  static constexpr unsigned enough_waits = 64, enough_in_a_row = 4;
+  static constexpr unsigned enough_waits = 192, enough_in_a_row = 4;
   static constexpr std::uint64_t least_rest = 1000000, most_rest = 64 * least_rest;
 
   /// It was found on the CPU of the member that it waits for.

@@ -306,8 +306,10 @@ TEST(separation_pace, members_that_switch_all_the_time_part_after_a_millisecond_
 }
 
 TEST(separation_pace, members_that_work_between_their_waits_stay_where_no_cpu_is_free_SEPARATE_2) {
-  separation_pace pace;
-  EXPECT_TRUE(moves(pace, 5000 * ms, 9000 * ms, 50 * us, false).empty());
+  for (const std::uint64_t distance : {15 * us, 50 * us}) {
+    separation_pace pace;
+    EXPECT_TRUE(moves(pace, 5000 * ms, 9000 * ms, distance, false).empty()) << distance;
+  }
 }
 
 TEST(separation_pace, where_a_cpu_is_free_it_moves_after_four_in_a_row_at_any_distance_SEPARATE_5) {
