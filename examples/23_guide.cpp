@@ -2,20 +2,17 @@
 // 23_guide -- the program of docs/guide.md: heat in a rod whose left end is hot
 //
 // The page has the code between the marks, word for word: scripts/check/openmp_page.py compares the two. Typed from there
-// it is this program, so it takes no arguments and uses nothing of the other examples.
-// [begin]
+// it is this program, so it takes no arguments and uses nothing of the other examples. The first piece has two parts.
 #include <cmath>
-#include <cstdio>
 #include <functional>
+
+// [first]
+#include <cstdio>
 #include <lockstep/lockstep.hpp>
 #include <vector>
 
 int main() {
   const std::size_t cells = 100;
-  const std::plus<double> add{};
-  // [/begin]
-
-  // [loop]
   lockstep::team team;  // one thread for each CPU that may be used; team(4) has four
 
   std::vector<double> now(cells), next(cells);
@@ -25,9 +22,11 @@ int main() {
     team.for_each(1, cells - 1, smooth);
     now.swap(next);
   }
-  // [/loop]
+  std::printf("second cell %.1f\n", now[1]);
+  // [/first]
 
   // [reduction]
+  const std::plus<double> add{};
   const double heat = team.reduce_each(0, cells, 0.0, [&](std::size_t i) { return now[i]; }, add);
   std::printf("heat %.3f\n", heat);
   // [/reduction]
@@ -67,4 +66,6 @@ int main() {
   plan.run(50);  // 50 iterations
   std::printf("measured %zu, hottest %.0f\n", heats.size(), now[0]);
   // [/graph]
+  // [first]
 }
+// [/first]

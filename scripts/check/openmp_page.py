@@ -6,8 +6,8 @@ usage: openmp_page.py [--write] [tree]
 
 The pages are docs/coming-from-openmp.md, with its code in examples/openmp/, and README.md, docs/guide.md, docs/faq.md,
 docs/graphs.md and docs/visibility.md, with theirs in the other examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
-must be what stands between the marks `// [name]` and `// [/name]` in that file, indented less; and every such
-snippet must be on a page, once. With --write the blocks are filled in from the sources.
+must be what stands between the marks `// [name]` and `// [/name]` in that file, indented less; where a name has several
+such parts, one after the other. Every snippet must be on a page, once. With --write the blocks are filled in from the sources.
 """
 
 import re
@@ -48,10 +48,8 @@ def snippets(report, path):
             report.add(path, number, f"the mark [{mark.group(1)}{new}] has no counterpart")
             return found
         if is_end:
-            found[name] = without_indent(rows[start : number - 1])
+            found.setdefault(name, []).extend(without_indent(rows[start : number - 1]))
             name = None
-        elif new in found:
-            report.add(path, number, f"there are two snippets '{new}'")
         else:
             name, start = new, number
     if name is not None:

@@ -15,8 +15,8 @@ A block of commands is marked sh, and the line before it says who runs it:
 --check complains of a block without such a line, and of commands in a block that is not marked sh.
 
 A block runs in a shell that stops where a command fails; those of a page follow each other in one directory. There are
-program, solver (tests/build/pages) and the command lockstep; with --all, program.c, program.f90 (of the page) and an installed
-lockstep as well. What would be installed to /usr/local goes to COPY/root.
+program, solver (tests/build/pages) and the command lockstep; with --all, program.c, program.f90 (of the page), rod.cpp (of
+the guide) and an installed lockstep as well. What would be installed to /usr/local goes to COPY/root.
 """
 
 import os
@@ -132,6 +132,7 @@ def run_all(copy):
     surroundings = {**os.environ, "DESTDIR": str(copy / "root"), "LD_LIBRARY_PATH": str(prefix / "lib"),
                     "PKG_CONFIG_PATH": str(prefix / "share/pkgconfig"), "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
     shutil.copy(copy / "tests/build/pages/program.c", copy)
+    shutil.copy(copy / "examples/23_guide.cpp", copy / "rod.cpp")
     shutil.copy(prefix / "share/lockstep/lockstep.f90", copy)
     for page in pages_with(copy, {"day", "packages"}):
         compile_programs(page, copy, copy, "c++", [f"-L{prefix / 'lib'}", "-llockstep"])

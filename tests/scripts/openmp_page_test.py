@@ -49,7 +49,12 @@ class CheckOpenmpPage(TreeTest):
     def test_marks_come_in_pairs(self):
         self.assert_bad(tree(GOOD_SOURCE + "// [two]\n"), "the mark [two] has no counterpart")
         self.assert_bad(tree(GOOD_SOURCE + "// [/two]\n"), "the mark [/two] has no counterpart")
-        self.assert_bad(tree(GOOD_SOURCE + "// [one]\n"), "two snippets 'one'")
+        self.assert_bad(tree(GOOD_SOURCE + "// [one]\n"), "the mark [one] has no counterpart")
+
+    def test_a_snippet_of_two_parts_is_shown_as_one(self):
+        source = GOOD_SOURCE + "// [one]\n}\n// [/one]\n"
+        self.assert_good(tree(source, GOOD_BLOCK.replace("  b();\n", "  b();\n}\n")))
+        self.assert_bad(tree(source), "not what 'one' in side.cpp says")
 
 
 if __name__ == "__main__":
