@@ -431,7 +431,7 @@ LOCKSTEP_C_API int lockstep_barrier_wait_for(lockstep_barrier* barrier, uint64_t
 /* ---- graphs and plans ------------------------------------------------------------------------------------------- */
 
 /* Which piece of work comes before which. One thread at a time builds a graph. Nodes are numbered from 0 in the order in
- * which they are made. A node runs after all that lead to it, never beside itself; nodes that no way of edges leads between
+ * which they are made. A node runs after all that lead to it, never beside itself; nodes that no path of edges leads between
  * may run at the same time. */
 typedef struct lockstep_graph lockstep_graph;
 

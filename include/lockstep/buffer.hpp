@@ -2,7 +2,7 @@
 // lockstep/buffer.hpp -- a value for each of several iterations of a graph that overlap (layer: graph)
 //
 // What iteration i writes with buffer[i] stays until iteration i + depth. Nodes take the iteration as an argument.
-// graph::channel says that nobody writes too early. Each value has cache lines of its own.
+// graph::channel keeps nodes from writing too early. Each value has cache lines of its own.
 //
 // Order  none of its own: that of the graph's edges.
 // Errors debug builds end the program where an iteration looks for a value that a later one has overwritten, or that an

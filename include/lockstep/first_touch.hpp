@@ -77,7 +77,7 @@ class touched_elements {
   }
 
  private:
-  /// Counts where the compiler may keep it in a register, and tells also where a constructor throws.
+  /// Counts in a register, and tells its count also where a constructor throws.
   struct so_far {
     explicit so_far(std::size_t& to) noexcept : made(to), to_(to) {}
     ~so_far() { to_ = made; }

@@ -14,9 +14,9 @@
 //            if an edge lets its beginning run ahead of its end without a bound. feedback(from, to, delay) adds order:
 //            iteration i of `to` comes after iteration i - delay of `from`. The first `delay` iterations of a run do not
 //            wait for it.
-//   GRAPH-5  repeat_while(test, first) makes a loop of all nodes on ways from `first` to `test`. They run again while
-//            `test` returns true. The next turn begins when `test` has returned. A node outside runs once: before the first
-//            turn if a node of the loop depends on it, after the last one if it depends on a node of the loop.
+//   GRAPH-5  repeat_while(test, first) makes a loop of all nodes on paths from `first` to `test`. They run again while
+//            `test` returns true. The next turn begins when `test` has returned. A node outside runs once: before the
+//            first turn if a node of the loop depends on it, after the last one if it depends on a node of the loop.
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
 //            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
 //
@@ -218,7 +218,7 @@ class graph {
   std::size_t size() const noexcept;
 
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
-  /// text, as std::invalid_argument. It finds: a cycle of edges; a loop that no way of edges closes; loops that cross;
+  /// text, as std::invalid_argument. It finds: a cycle of edges; a loop that no path of edges closes; loops that cross;
   /// a node that no iteration can reach; a condition node that does not return bool; after overlap() an edge whose beginning
   /// may run ahead of its end without a bound.
   std::string validate() const;

@@ -41,7 +41,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// Lets all threads pass from the moment on at which it has been counted down to zero.
+/// Lets all threads pass once it has been counted down to zero.
 class latch : detail::misuse::watched<latch> {
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }

@@ -5,8 +5,8 @@
 // nanoseconds. Quantiles differ by 6 % at most from the times that they stand for.
 //
 // `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact for the first 64
-// meetings of the members, and as long as 20 us or more lie between two meetings on average. With less, one meeting in 128
-// is measured and counts 128 times: then the sums are estimates. The same holds for regions, apart from meetings. `seen`
+// meetings of the members, and as long as 20 us or more lie between two meetings on average. Else one meeting in 128 is
+// measured and counts 128 times: then the sums are estimates. The same holds for regions, apart from meetings. `seen`
 // says for how many passes the figures of all members stand.
 //
 // Order  none. While a region runs, the numbers of one construct may be of different moments.
@@ -51,8 +51,8 @@ struct ledger {
     std::uint64_t count = 0;  ///< how often members came to it together
     waits all;                ///< of all members
     std::vector<waits> members;
-    /// All passes together. Of regions and loops from begin to end, with all that is in them; of what members meet at in
-    /// a region: from the begin of the region, or the meeting before, until they were let go.
+    /// All passes together. Of regions and loops: from beginning to end. Of what members meet at in a region: from its
+    /// beginning, or from the meeting before, until they were let go.
     double time = 0;
 
     std::uint64_t seen = 0;           ///< how many passes the figures below stand for

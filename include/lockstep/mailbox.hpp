@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: toolbox)
 //
-// Any thread posts a call. One thread, the owner, runs the calls: at a point of its choice (run_pending), or
-// while it waits. Calls of one poster run in the order of their posts. post() never blocks, allocates nothing, and is lock-free: a poster that is stopped in
-// the middle holds up the calls behind its own, but no other poster.
-// Not for many threads that share the work; for a bare notification use event.
+// Any thread posts a call. One thread, the owner, runs the calls: when it chooses (run_pending), or while it waits.
+// Calls of one poster run in the order of their posts. post() never blocks, allocates nothing, and is lock-free: a
+// poster that is stopped in the middle holds up the calls behind its own, but no other poster. Not for many threads
+// that share the work; for a bare notification use event.
 //
 //   MAILBOX-3  After terminate() no post succeeds. The owner's next waits still run the calls posted before,
 //              and say "terminated" only when none is left. The destructor destroys the calls that never ran.
@@ -12,7 +12,7 @@
 //              exception leaves by the owner's function, and the calls behind it stay queued. It must not
 //              destroy the mailbox.
 // How calls are queued: src/toolbox/mailbox.cpp.
-// Lifetime: by structure; destroy only after every post() and terminate() has returned.
+// Lifetime: destroy only after every post() and terminate() has returned.
 //
 // Order  what happens before post() happens before the call runs; what happens before terminate(), before the
 //        return of a wait that says terminated.

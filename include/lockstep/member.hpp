@@ -155,9 +155,9 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return detail::loops::hand_out(at_, span.length, how, blocks);
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member. With static schedules that is the member of for_range;
-  /// but a member that waits may run the share of one that has not come yet. So iterations that need what their member did
-  /// by itself since the last wait belong in for_range, or after a loop with nowait: the loop after one keeps to its shares.
+  /// Calls f(i) once for every i of [first, last), on some member. With static schedules that is the member of
+  /// for_range; but a member that waits may run the share of one that is late. If iterations need what their own member
+  /// did since the last wait, use for_range, or put a loop with nowait before this one: then each runs its own share.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN detail::if_bounds<First, Last> for_each(
       First first, Last last, Function&& f, schedule how = static_schedule(),

@@ -13,8 +13,8 @@
 //
 // Order  none (NAMED-2).
 // Errors none is thrown: name_object() returns false where it keeps no name.
-// Cost   a lock of the process and a search. Nobody watches: nothing for those who wait. A name is 64 bytes; its place
-//        is used again, but never freed.
+// Cost   a lock of the process and a search. Threads that wait pay nothing unless somebody watches. A name is 64 bytes;
+//        its place is used again, but never freed.
 // Example
 //   lockstep::mutex queue_lock;
 //   const lockstep::named_object name(&queue_lock, "queue lock");

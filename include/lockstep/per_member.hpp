@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/per_member.hpp -- a value for each member of a team, which outlives regions (layer: team)
 //
-// OpenMP's threadprivate, TBB's enumerable_thread_specific; but by rank, not by thread: what a member finds is what the
-// member of that rank left in the region before, and iterating and combining have one order. For values that live
-// as long as one region, a local variable of the region's function is simpler, and faster.
+// OpenMP's threadprivate, TBB's enumerable_thread_specific; but by rank, not by thread: a member finds what the member
+// of that rank left in the region before, and iterating and combining have one order. For values that live as long as
+// one region, a local variable of the region's function is simpler, and faster.
 //
 //   OWN-1  local(me) is the value of the rank that the thread has in the team's region, also if `me` is its member of a
 //          sub-team.

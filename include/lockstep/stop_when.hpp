@@ -4,7 +4,7 @@
 // A request on the token calls request_stop() of the target, on the thread that makes the request. Targets:
 //   member                      its region, also if the request came before this object was made. One member's object is
 //                               enough as long as it lives. If members end at different times, each makes one.
-//   team, external_team, plan   the region or run that goes on when the request comes. A request between regions stops
+//   team, external_team, plan   the region or run of the moment of the request. A request between regions stops
 //                               nothing, and one that comes while a region begins may miss it. So look at the token
 //                               before each region, or use a member.
 // For C++20, where the standard library has std::stop_token; elsewhere the class is incomplete.

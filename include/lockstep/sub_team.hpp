@@ -9,8 +9,7 @@
 // Cost   making one: two phases of the outer barrier (first: one), and memory, also of each member. Its end: one RMW a
 //        member.
 // Order  as member's constructs, among the members of the sub-team.
-// Errors as member's. To use one that has no part, or one after its region: undefined; debug builds end the program for
-//        the latter.
+// Errors as member's. To use one that has no part, or one after its region: undefined; debug builds end the program.
 // Example
 //   lockstep::team four(4);
 //   four.run([](lockstep::member& me) {

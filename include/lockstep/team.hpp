@@ -20,7 +20,7 @@
 //       throws std::system_error.
 //   TEAM-5  In a child of fork() the team starts its threads anew for its first region. A region that the forking thread
 //       was in is stopped there: see docs/faq.md.
-//   TEAM-6  Functions for outside threads only fail with std::logic_error inside a region.
+//   TEAM-6  A function that only outside threads may call fails with std::logic_error inside a region.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it. Those go on until the process
 //       ends. Threads that come later, or are queued, wait for that. Debug builds say so.
 //   TEAM-8  exit() inside a region ends the program, with its status. A static team then leaves its threads as TEAM-7 says,
@@ -33,8 +33,8 @@
 //               time run the same share every time.
 //   TEAMLOOP-2  It is not said which thread runs an iteration, nor how many members a loop uses: where more would cost more
 //               than they gain, it runs on the caller alone. So iterations must not wait for each other; use run() for that.
-//   TEAMLOOP-3  If a loop is stopped, parts that have not begun are left out. Of several exceptions that of the lowest part
-//               is thrown.
+//   TEAMLOOP-3  If a loop is stopped, parts that have not begun are left out. If several parts throw, it throws the
+//               exception of the lowest.
 //   TEAMLOOP-4  The team learns what an iteration costs, for each type of closure: each lambda in the program is known by
 //               itself. grain() says by hand how much a member should get at least.
 //
@@ -200,8 +200,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
   }
 
   /// The same with f(first, last) for parts of the range, in order. The parts depend on the length alone: the bits are
-  /// those of reduce_each if f folds its part from the left. Of n indices a part has at least one, and at most the middle
-  /// one of n / 128, 64 and n / 1024. For longer parts: a region of for_range(nowait, ...) and sync_sum().
+  /// those of reduce_each if f folds its part from the left. A part of n indices has 1 to median(n / 128, 64, n / 1024)
+  /// of them. For longer parts: a region of for_range(nowait, ...) and sync_sum().
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),

@@ -151,7 +151,7 @@ class team_options {
   /// Whether a team's for_each and its like learn what their iterations cost, and run on as many members as pay. True by
   /// default; false: always on all members that have a CPU.
   team_options& learn(bool yes) { return say(learn_, yes); }
-  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU of its affinity. True
+  /// Whether a worker moves to another CPU of its affinity if it shares its CPU with a member that it waits for. True
   /// by default. Counts as anticipate() does, and only for members that are not bound.
   team_options& cpu_separation(bool yes) { return say(cpu_separation_, yes); }
   /// Whether the team counts who waits where and for whom: team::ledger(). False by default; costs a member two looks at

@@ -52,8 +52,8 @@ namespace detail {
 /// One entry for each CPU, in the order in which they were asked for.
 using cpu_topology = std::vector<cpu_place>;
 
-/// What the system tells about the CPUs that the calling thread may run on; about all, where it does not tell which
-/// these are; as many as there are, where it tells no more. Asks the system each time.
+/// The CPUs that the calling thread may run on. If the system does not tell which these are: all; if it tells only
+/// their number: so many. Asks the system each time.
 cpu_topology read_topology();
 
 /// The topology of the CPUs that the first thread to ask might run on; empty if they have no numbers. It is kept,

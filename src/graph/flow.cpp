@@ -181,7 +181,7 @@ class flow_builder {
       way += " -> " + name(made_.edges[e].to);
     }
     return "a cycle of edges: " + way +
-           "; a loop is repeat_while, a way to a later iteration feedback";
+           "; use repeat_while for a loop, feedback for a later iteration";
   }
 
   // --- loops ---
@@ -197,7 +197,7 @@ class flow_builder {
       if (!each.is_loop()) continue;
       found_loop made = {each.from, each.to, body_of(each)};
       if (made.nodes.empty()) {
-        return loop_name(each.from, each.to) + " is not closed: no way of edges leads from " +
+        return loop_name(each.from, each.to) + " is not closed: no path of edges leads from " +
                name(each.to) + " to " + name(each.from);
       }
       loops.push_back(std::move(made));

@@ -26,7 +26,7 @@ LOCKSTEP_INLINE void report_missing(const void* buffer, std::size_t wanted,
                                     std::size_t current) noexcept {
   end_program(
       "lockstep::buffer at %p: iteration %zu looks for the value of iteration %zu, which is not "
-      "there: say by a channel, an edge or feedback that the node that writes it comes first",
+      "there: put its writer first, by a channel, an edge or feedback",
       buffer, current, wanted);
 }
 

@@ -333,7 +333,7 @@ LOCKSTEP_INLINE plan::plan(plan&& other) noexcept = default;
 
 LOCKSTEP_INLINE detail::plan_body& plan::body() const {
   if (LOCKSTEP_UNLIKELY(!body_)) {
-    detail::fail_use("lockstep::plan: this object is of no plan: that was moved to another one");
+    detail::fail_use("lockstep::plan: this plan was moved to another object");
   }
   return *body_;
 }

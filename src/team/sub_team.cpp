@@ -23,7 +23,7 @@ LOCKSTEP_INLINE sub_team& sub_team::operator=(sub_team&& other) noexcept {
 LOCKSTEP_INLINE void sub_team::check_use() const noexcept {
   if (part_ != nullptr) return check_region("used");
   detail::end_program(
-      "lockstep::sub_team at %p: used by a member that has no part in it; ask if (part) first",
+      "lockstep::sub_team at %p: used by a member that has no part in it; test it first: if (part)",
       static_cast<const void*>(this));
 }
 

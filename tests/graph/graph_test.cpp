@@ -58,7 +58,7 @@ TEST(graph, names_the_nodes_of_a_cycle_of_edges) {
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
              d = g.node("d", nothing);
   g.edge(a, b).edge(b, c).edge(c, d).edge(d, b);
-  const std::string remedy = "; a loop is repeat_while, a way to a later iteration feedback";
+  const std::string remedy = "; use repeat_while for a loop, feedback for a later iteration";
   EXPECT_TRUE(g.validate() == "a cycle of edges: 'b' -> 'c' -> 'd' -> 'b'" + remedy ||
               g.validate() == "a cycle of edges: 'c' -> 'd' -> 'b' -> 'c'" + remedy ||
               g.validate() == "a cycle of edges: 'd' -> 'b' -> 'c' -> 'd'" + remedy)
@@ -78,7 +78,7 @@ TEST(graph, names_a_loop_that_no_edges_close) {
   const auto a = g.node("a", yes), b = g.node("b", yes);
   g.edge(a, b).repeat_while(a, b);
   EXPECT_EQ(g.validate(),
-            "the loop from 'b' to 'a' is not closed: no way of edges leads from 'b' to 'a'");
+            "the loop from 'b' to 'a' is not closed: no path of edges leads from 'b' to 'a'");
 }
 
 TEST(graph, names_a_node_that_ends_two_loops) {
