@@ -36,7 +36,7 @@ inline namespace LOCKSTEP_ABI {
 class graph;
 namespace detail {
 
-/// Ends the program: `wanted` looks for its value in a slot that has that of `found`.
+/// Ends the program: the value of `wanted` is looked for in a slot that has that of `found`.
 [[noreturn]] void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
                                      std::size_t found, const std::string& joins) noexcept;
 /// The same: iteration `current` looks for what `wanted`, an earlier one, has not left there.
@@ -94,13 +94,13 @@ class buffer {
     constexpr std::size_t least_negative = ~std::size_t{0} / 2;
     const std::size_t found = at.iteration.load(detail::memory_order_relaxed);  // 1
     if (found == iteration) return;
-    if (iteration >= Depth && found - iteration < least_negative && iteration < least_negative) {
+    const std::size_t current = detail::iteration_of_this_thread();
+    const bool looks_back = current != detail::no_iteration && iteration < current;
+    const bool is_of_this_run = iteration >= Depth || (looks_back && found <= current);
+    if (is_of_this_run && found - iteration < least_negative && iteration < least_negative) {
       detail::report_overwritten(this, Depth, iteration, found, joins_);
     }
-    const std::size_t current = detail::iteration_of_this_thread();
-    if (current != detail::no_iteration && iteration < current) {
-      detail::report_missing(this, iteration, current);
-    }
+    if (looks_back) detail::report_missing(this, iteration, current);
     at.iteration.store(iteration, detail::memory_order_relaxed);  // 2
   }
 

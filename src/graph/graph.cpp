@@ -16,8 +16,8 @@ namespace detail {
 LOCKSTEP_INLINE void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
                                         std::size_t found, const std::string& joins) noexcept {
   end_program(
-      "lockstep::buffer at %p: iteration %zu looks for its value, and iteration %zu has "
-      "overwritten it: %s%s, the depth is %zu",
+      "lockstep::buffer at %p: the value of iteration %zu is wanted, but iteration %zu has "
+      "overwritten it: %s%s, the depth is %zu; make it deeper, or add a channel",
       buffer, wanted, found, joins.empty() ? "no channel orders them" : "a channel from ",
       joins.c_str(), depth);
 }

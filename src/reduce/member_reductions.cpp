@@ -66,8 +66,9 @@ class member_reduction : private member_nodes {
   /// Gives the same bits for every number of members and every schedule.
   outcome reduce(schedule how, void* result) {
     if (part_.last == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
+    if (!at_.is_alone() && !wait_for_data(at_, length_, how)) return outcome::stopped;
+    const without_constructs mark(at_, "a reduction");
     if (at_.is_alone()) return reduce_alone(result);
-    if (!wait_for_data(at_, length_, how)) return outcome::stopped;
     cell out = {};
     if (!put(how, out, [this](cell& into) { combine_all(into); })) return outcome::stopped;
     take(out, result);
@@ -78,11 +79,12 @@ class member_reduction : private member_nodes {
   /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
   outcome scan(const void* init, void* result) {
     if (!at_.goes_on()) return outcome::stopped;
+    if (!at_.is_alone() && !wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
+    const without_constructs mark(at_, "a scan");
     scan_walk values(what_, of_, init);
     if (at_.is_alone()) {
       if (!values.scan_all(run_of(at_, length_, part_)) || !at_.goes_on()) return outcome::stopped;
     } else {
-      if (!wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
       const leaf_run mine = run_of(at_, length_, at_.block_of(part_));
       void* const room = prepare(at_.kept[member_state::leaves], length_of(mine.leaves));
       cell* const sums = &at_.shared().leaves[0];

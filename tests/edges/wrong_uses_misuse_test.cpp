@@ -93,6 +93,19 @@ const std::map<std::string, void (*)()> wrong_uses = {
      [] { in_two([](member& me) { me.for_each(0, 8, [&](int) { me.for_each(0, 8, visit); }); }); }},
     {"a sum inside a loop",
      [] { in_two([](member& me) { me.for_each(nowait, 0, 8, [&](int) { me.sync_sum(1); }); }); }},
+    {"a barrier inside a reduction",
+     [] {
+       in_two([](member& me) {
+         me.reduce_each(0, 9, 0, [&](int i) { return me.sync_threads() ? i : 0; }, plus());
+       });
+     }},
+    {"a loop inside a scan",
+     [] {
+       in_two([](member& me) {
+         const auto loop = [&](int i) { return me.for_each(0, 9, visit) ? i : 0; };
+         me.scan_each(0, 9, 0, loop, plus(), [](int, int) {});
+       });
+     }},
     {"a barrier inside `single`",
      [] { in_two([](member& me) { me.single([&] { me.sync_threads(); }); }); }},
     {"a loop inside `masked`",
@@ -295,9 +308,7 @@ const std::map<std::string, void (*)()> wrong_uses = {
 
 /// The rows of the page: what is wrong, and the message, in which … stands for anything.
 std::vector<std::pair<std::string, std::string>> rows_of_page() {
-  std::string page = __FILE__;
-  page.erase(page.rfind("tests/edges"));
-  std::ifstream from(page + "docs/misuse.md");
+  std::ifstream from(LOCKSTEP_TEST_PAGE);
   std::vector<std::pair<std::string, std::string>> rows;
   for (std::string line; std::getline(from, line);) {
     const std::size_t middle = line.find(" | `lockstep");

@@ -34,13 +34,26 @@ TEST(buffer, says_which_iteration_has_overwritten_which) {
     values[3] = 1;
   };
   EXPECT_DEATH(overwrite(),
-               "buffer at .*: iteration 3 looks for its value, and iteration 5 has overwritten it: "
+               "buffer at .*: the value of iteration 3 is wanted, but iteration 5 has overwritten it: "
                "no channel orders them, the depth is 2");
   g.channel(g.node("make", [] {}), g.node("use", [] {}), values);
   EXPECT_DEATH(overwrite(), "overwritten it: a channel from 'make' to 'use', the depth is 2");
   for (int run = 0; run < 3; ++run) {  // they begin at 0
     for (std::size_t i = 0; i < 9; ++i) values[i - 1] = values[i];
   }
+}
+
+TEST(buffer, says_that_it_is_too_small_for_a_node_that_looks_back) {
+  if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
+  buffer<int, 2> values;
+  lockstep::team team(1);
+  graph g;
+  g.node("echo", [&](std::size_t i) {
+    values[i] = 1;
+    if (i >= 2) values[i] += values[i - 2];
+  });
+  lockstep::plan plan(g, team);
+  EXPECT_DEATH(plan.run(9), "value of iteration 0 is wanted, but iteration 2 has overwritten it");
 }
 
 TEST(buffer, says_which_iteration_has_not_left_its_value_yet) {
