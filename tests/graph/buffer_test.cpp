@@ -33,9 +33,10 @@ TEST(buffer, says_which_iteration_has_overwritten_which) {
     for (std::size_t i = 0; i < 6; ++i) values[i] = 0;
     values[3] = 1;
   };
-  EXPECT_DEATH(overwrite(),
-               "buffer at .*: the value of iteration 3 is wanted, but iteration 5 has overwritten it: "
-               "no channel orders them, the depth is 2");
+  EXPECT_DEATH(
+      overwrite(),
+      "buffer at .*: the value of iteration 3 is wanted, but iteration 5 has overwritten it: "
+      "no channel orders them, the depth is 2");
   g.channel(g.node("make", [] {}), g.node("use", [] {}), values);
   EXPECT_DEATH(overwrite(), "overwritten it: a channel from 'make' to 'use', the depth is 2");
   for (int run = 0; run < 3; ++run) {  // they begin at 0
