@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the runtime asks the system while it waits: this program has sched_yield() and clock_gettime() of its own, which
-// count. What is checked depends on no time but this: a row of 16 tasks may not be held up for 13 ms.
+// count. What is checked depends on no time but this: if a row of 16 tasks is held up for 13 ms, `tasks` fails, and is
+// tried again.
 //
 // argument: flush, or tasks
 #define _GNU_SOURCE
