@@ -8,9 +8,8 @@
 // Invariants, n = contributions()
 //   FUTURES-1  Each contribution has an index of its own from 0 to n - 1. One more fails and changes nothing.
 //   FUTURES-2  The callback runs once, on the thread of the last contribution, before any waiter is released.
-//   FUTURES-3  The set is ready when all have contributed, never earlier, not even after an exception. So a
-//              waiter that has returned knows that no contributor uses the set any more. It may destroy the
-//              set when the other waits have returned, too.
+//   FUTURES-3  The set is ready when all have contributed, never earlier, not even after an exception. So when all
+//              waits have returned, no thread uses the set any more, and a waiter may destroy it.
 //   FUTURES-4  If a contribution is an exception, or a value's assignment or the callback throws, the waiters
 //              get the first one. The callback does not run after an exception.
 //   FUTURES-5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.

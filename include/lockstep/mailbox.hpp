@@ -81,8 +81,8 @@ class mailbox {
 
   // What follows is for the owner, one thread.
 
-  /// Runs the calls that are there now, in order, and returns how many; never blocks. A call that posts
-  /// again does not prolong it: that call is left for the next time.
+  /// Runs the calls that are there now, in order, and returns how many; never blocks. What these calls post is left for
+  /// the next time.
   std::size_t run_pending();
 
   /// Blocks until a call is there, then runs what is there; false once terminated and empty.

@@ -2,9 +2,8 @@
 // lockstep/plan.hpp -- a graph on a team: who runs which node when, and the run itself (layer: graph)
 //
 // A plan gives each node to a member, and finds which waits are needed between members. The same graph and team give the
-// same plan. An edge between nodes of one member needs no wait; a wait that others imply is left out. Each member
-// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and
-// has no queue.
+// same plan. An edge between nodes of one member needs no wait; a wait that others imply is left out. To run allocates
+// nothing, takes no lock, and has no queue.
 //
 // If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
 // its first five iterations (or fewer, of a graph with loops). The next run then makes the plan anew, once, and

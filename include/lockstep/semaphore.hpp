@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
 //
-// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and while a thread
-// waits no other overtakes it. For one notifier and one waiter event.hpp is faster.
+// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and no thread
+// overtakes a waiter. For one notifier and one waiter event.hpp is faster.
 //
-// A thread whose acquire() has returned may destroy the semaphore, although the release() that let it go has not returned
+// A thread whose acquire() has returned may destroy the semaphore, even if the release() of its permit has not returned
 // yet. Invariants, and what the bits of its word mean: src/sync/semaphore.cpp.
 //
 // Memory order (# marks the line)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // lockstep/shared_mutex.hpp -- one writer or many readers (layer: sync)
 //
-// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that have to
-// queue are served in the order of their arrival, neighbouring readers together, and nobody overtakes the queue: neither
-// writers nor readers starve.
-// A reader must not lock again while it holds the lock: if a writer has queued in between, or if it locks as a writer,
-// it waits for itself (debug builds say so). For short sections mutex.hpp is faster, also for readers:
-// each reader writes the word.
+// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that queue are
+// served in the order of their arrival, neighbouring readers together. Nobody overtakes the queue, so neither side
+// starves. A reader must not lock again while it holds the lock: if a writer has queued in between, or if it locks as a
+// writer, it waits for itself (debug builds say so). For short sections mutex.hpp is faster, also for readers: each
+// reader writes the word.
 //
 // The thread that has held and unlocked it last may destroy it. Invariants, and what the bits of its word mean:
 // src/sync/shared_mutex.cpp.
