@@ -80,14 +80,11 @@
 
 // team
 #include "team/critical_name.cpp"
-#include "team/display.cpp"
 #include "team/environment.cpp"
 #include "team/placement.cpp"
-#include "team/region.cpp"
 #include "team/sub_team.cpp"
 #include "team/team.cpp"
 #include "team/team_core.cpp"
-#include "team/team_loops.cpp"
 #include "team/team_reductions.cpp"
 #include "team/team_threads.cpp"
 

@@ -55,8 +55,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <lockstep/detail/reduce/reductions.hpp>
 #include <lockstep/detail/team/team_host.hpp>
-#include <lockstep/detail/team/team_loops.hpp>
 #include <lockstep/region.hpp>
 #include <lockstep/sub_team.hpp>
 #include <lockstep/team_options.hpp>
@@ -126,14 +126,14 @@ class team : detail::misplaced_calls<detail::is_loop> {
   detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
                                           schedule how = static_schedule(), call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().run(detail::each_of(span, f), span.length, how, where);
+    return host_.run_leaf(detail::each_of(span, f), span.length, how, where);
   }
   /// On all members, with blocks by what was measured in the runs before: weighted_schedule.hpp.
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
                                           weighted_schedule& how, call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().run(detail::each_of(span, f), span.length, how, where);
+    return host_.run_by_weights(detail::each_of(span, f), span.length, how, where);
   }
 
   /// As for_each, with f(first, last) for contiguous parts, for loops that are written or vectorised by hand. Each index is
@@ -144,13 +144,13 @@ class team : detail::misplaced_calls<detail::is_loop> {
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
                                            schedule how = static_schedule(), call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().run(detail::blocks_of(span, f), span.length, how, where);
+    return host_.run_leaf(detail::blocks_of(span, f), span.length, how, where);
   }
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
                                            weighted_schedule& how, call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return loops().run(detail::blocks_of(span, f), span.length, how, where);
+    return host_.run_by_weights(detail::blocks_of(span, f), span.length, how, where);
   }
 
   /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one; the last index moves fastest.
@@ -158,8 +158,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
   template <class Ranges, class Function>
   detail::if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
                                      schedule how = static_schedule(), call_site where = {}) {
-    return loops().run(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
-                       where);
+    return host_.run_leaf(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
+                          where);
   }
 
   /// A region of member::for_ordered.
@@ -180,7 +180,7 @@ class team : detail::misplaced_calls<detail::is_loop> {
   bool sections(Functions&&... functions) {
     static_assert(!detail::has_nowait<Functions...>::value,
                   "lockstep: a team's sections always wait: nowait is for me.sections");
-    return loops().invoke(functions...);
+    return host_.run_sections(functions...);
   }
   bool sections() noexcept { return true; }
 
@@ -295,8 +295,6 @@ class team : detail::misplaced_calls<detail::is_loop> {
  private:
   friend class external_team;
   friend struct detail::team_access;
-
-  detail::team_loops loops() noexcept { return detail::team_loops(host_); }
 
   detail::team_host host_;
 };

@@ -69,7 +69,7 @@ bool end_threads() noexcept {
 part& begin_thread() noexcept {
   read_what_main_has_set();
   // Who watches is to see the first region as well.
-  static_cast<void>(detail::environment::of_process_with_observers());
+  static_cast<void>(detail::environment::of_process());
   root_part* const made = new (std::nothrow) root_part;
   if (made == nullptr) fail("Out of memory");
   made->implicit.variables = &process_settings().initial;

@@ -9,7 +9,6 @@
 
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
-#include "team/display.hpp"
 #include "team/placement.hpp"
 
 #include "affinity.hpp"

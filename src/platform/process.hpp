@@ -48,6 +48,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
 #include "intrusive_list.hpp"
+#include "once.hpp"
 #include "posix.hpp"
 #include "windows.hpp"
 
@@ -212,7 +213,7 @@ struct process_state {
   unseamed_atomic<std::uint32_t> messages{0};
   unseamed_atomic<std::uint32_t> unchecked_units{0};
   wait_word team_ages{0};
-  atomic<void*> default_team{nullptr};  // once made
+  found_once<void*> default_team;
 
   // For src/trace: which observers are on (observers.hpp), what is known of each thread, the trace, and so on.
   observer_atomic<std::uint32_t> observers{0};

@@ -27,25 +27,21 @@ LOCKSTEP_INLINE std::string quoted_text(const char* of) {
 
 namespace environment_text {
 
-struct time_unit {
-  const char* name;
-  unsigned long long nanoseconds;
-};
-/// The coarsest first.
-LOCKSTEP_INLINE const time_unit* time_units() noexcept {
-  static const time_unit all[] = {{"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-  return all;
+/// 1000 to the power of `power` nanoseconds.
+LOCKSTEP_INLINE const char* time_unit(unsigned power) noexcept {
+  static const char* const names[] = {"ns", "us", "ms"};
+  return names[power];
 }
 
 LOCKSTEP_INLINE std::string text_of(wait_policy policy) {
   if (policy.is_adaptive()) return "default";
   if (policy.is_spin()) return "spin";
   if (policy.is_block()) return "block";
-  const unsigned long long time = static_cast<unsigned long long>(policy.spin_time().count());
-  const time_unit* unit = time_units();
-  while (time % unit->nanoseconds != 0) ++unit;
+  unsigned long long time = static_cast<unsigned long long>(policy.spin_time().count());
+  unsigned power = 0;
+  for (; power < 2 && time % 1000 == 0; ++power) time /= 1000;
   std::string text;
-  append(text, "hybrid:%llu%s", time / unit->nanoseconds, unit->name);
+  append(text, "hybrid:%llu%s", time, time_unit(power));
   return text;
 }
 
@@ -81,14 +77,13 @@ LOCKSTEP_INLINE bool parse(const std::string& word, wait_policy& result) {
   unsigned long long most = static_cast<unsigned long long>(wait_policy::longest_spin().count());
   unsigned long long time = 0;
   if (word.compare(0, 7, "hybrid:") != 0 || !read_number(at, most, time)) return false;
-  for (const time_unit* unit = time_units();; ++unit) {
-    if (std::strcmp(at, unit->name) == 0 && time <= most / unit->nanoseconds) {
-      result = wait_policy::hybrid(std::chrono::nanoseconds(
-          static_cast<std::chrono::nanoseconds::rep>(time * unit->nanoseconds)));
-      return true;
-    }
-    if (unit->nanoseconds == 1) return false;
-  }
+  unsigned power = 0;
+  while (power < 2 && std::strcmp(at, time_unit(power)) != 0) ++power;
+  if (std::strcmp(at, time_unit(power)) != 0) return false;
+  for (; power > 0; --power) time *= 1000;
+  if (time > most) return false;
+  result = wait_policy::hybrid(std::chrono::nanoseconds(time));
+  return true;
 }
 
 LOCKSTEP_INLINE bool parse(const std::string& word, binding& result) {
@@ -147,30 +142,12 @@ LOCKSTEP_INLINE std::string plain_word(const char* value) {
   return word;
 }
 
-LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool obeyed)
-    : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
-      policy("LOCKSTEP_WAIT_POLICY",
-             "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
-             wait_policy()),
-      bind("LOCKSTEP_PROC_BIND",
-           "none, close, cores, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
-           binding()),
-      anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
-      learn("LOCKSTEP_LEARN", anticipate.expected, true),
-      cpu_separation("LOCKSTEP_CPU_SEPARATION", anticipate.expected, true),
-      ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
-             false),
-      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
-      trace("LOCKSTEP_TRACE",
-            "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most "
-            "1G",
-            std::string()),
-      watchdog{"LOCKSTEP_WATCHDOG", debug_aid_values::watchdog(), false, {}},
-      delay{"LOCKSTEP_DELAY", debug_aid_values::delay(), false, {}},
-      is_obeyed(obeyed) {
+LOCKSTEP_INLINE environment::environment(const function_ref<const char*(const char*)>& look_up,
+                                         bool obeyed)
+    : is_obeyed(obeyed) {
   using namespace environment_text;
   const auto word_of = [&](environment_entry& entry) {
-    const char* const value = look_up(with, entry.name);
+    const char* const value = look_up(entry.name);
     std::string word = plain_word(value);
     if (!word.empty()) entry.given = quoted_text(value);
     if (!obeyed) word.clear();
@@ -185,11 +162,11 @@ LOCKSTEP_INLINE environment::environment(lookup* look_up, const void* with, bool
   }
   const std::string file = word_of(ledger);
   if (!ledger.is_set && file.find_first_of("./\\") != std::string::npos) {
-    ledger_file.assign(skip_blanks(look_up(with, ledger.name)), file.size());
+    ledger_file.assign(skip_blanks(look_up(ledger.name)), file.size());
     ledger.is_set = ledger.value = true;
   }
   trace.is_set =
-      !word_of(trace).empty() && parse_trace(look_up(with, trace.name), trace.value, trace_records);
+      !word_of(trace).empty() && parse_trace(look_up(trace.name), trace.value, trace_records);
   // Without observers nobody can tell whether their values are right.
   const std::string patience = word_of(watchdog), seed = word_of(delay);
   watchdog.is_set = !patience.empty() && is_watchdog_value(patience.c_str());
@@ -219,8 +196,8 @@ LOCKSTEP_INLINE const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
     start_debug_aids();
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); },
-                              !native_system::has_rights_of_others());
+    environment result([](const char* name) -> const char* { return std::getenv(name); },
+                       !native_system::has_rights_of_others());
     if (!result.ledger_file.empty()) {
       result.ledger_file = absolute_path(result.ledger_file.c_str());
     }
@@ -229,16 +206,11 @@ LOCKSTEP_INLINE const environment& environment::of_process() {
     if (!complaints.empty() && is_first_to_print(message::environment)) {
       std::fputs(complaints.c_str(), stderr);
     }
+    if (result.trace.is_set && is_first_to_print(message::trace)) {
+      start_trace_of_program(result.trace.value.c_str(), result.trace.name, result.trace_records);
+    }
     return result;
   });
-}
-
-LOCKSTEP_INLINE const environment& environment::of_process_with_observers() {
-  const environment& here = of_process();
-  if (here.trace.is_set && is_first_to_print(message::trace)) {
-    start_trace_of_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
-  }
-  return here;
 }
 
 }  // namespace detail

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/team_options.hpp>
@@ -60,56 +61,62 @@ std::string plain_word(const char* value);
 struct environment_entry {
   const char* name;
   const char* expected;  ///< for messages: the values that are allowed
-  bool is_set;           ///< to a value that counts
   std::string given;     ///< in quotes; empty if the variable does not exist or is blank
+  bool is_set = false;   ///< to a value that counts
 
+  environment_entry(const char* its_name, const char* it_must_be)
+      : name(its_name), expected(it_must_be) {}
   bool is_ignored() const noexcept { return !given.empty() && !is_set; }
 };
 template <class Value>
 struct environment_variable : environment_entry {
   Value value;  ///< the default unless is_set
 
-  environment_variable(const char* its_name, const char* it_must_be, Value by_default)
-      : environment_entry{its_name, it_must_be, false, {}}, value(std::move(by_default)) {}
+  environment_variable(const char* its_name, const char* it_must_be, Value by_default = Value())
+      : environment_entry(its_name, it_must_be), value(std::move(by_default)) {}
 };
 
+/// The rows of the table above: the name, what is allowed, the default.
 struct environment {
-  environment_variable<std::size_t> members;
-  environment_variable<wait_policy> policy;
-  environment_variable<binding> bind;
-  environment_variable<bool> anticipate, learn, cpu_separation, ledger, display;
-  environment_variable<std::string> trace;
-  std::size_t trace_records = std::size_t{1} << 17;  ///< the default of trace_options
-  environment_entry watchdog, delay;
+  environment_variable<std::size_t> members{"LOCKSTEP_NUM_THREADS", "a number from 1 to 65536"};
+  environment_variable<wait_policy> policy{
+      "LOCKSTEP_WAIT_POLICY",
+      "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms"};
+  environment_variable<binding> bind{
+      "LOCKSTEP_PROC_BIND",
+      "none, close, cores, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536"};
+  environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
+  environment_variable<bool> learn{"LOCKSTEP_LEARN", anticipate.expected, true};
+  environment_variable<bool> cpu_separation{"LOCKSTEP_CPU_SEPARATION", anticipate.expected, true};
+  environment_variable<bool> ledger{
+      "LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name"};
   std::string ledger_file;  ///< of the process: from the root on; empty: stderr
-  bool is_obeyed = true;    ///< false: the program has rights that its caller has not
+  environment_variable<std::string> trace{
+      "LOCKSTEP_TRACE",
+      "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most 1G"};
+  std::size_t trace_records = std::size_t{1} << 17;  ///< the default of trace_options
+  environment_entry watchdog{"LOCKSTEP_WATCHDOG", debug_aid_values::watchdog()};
+  environment_entry delay{"LOCKSTEP_DELAY", debug_aid_values::delay()};
+  environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", anticipate.expected};
+  const bool is_obeyed;  ///< false: the program has rights that its caller has not
 
   /// look_up(name) returns the value or null, as std::getenv does.
-  /// `is_obeyed` false: no variable has an effect, and those that are set are reported.
-  template <class Lookup>
-  static environment read(const Lookup& look_up, bool obeyed = true) {
-    return environment([](const void* with,
-                          const char* name) { return (*static_cast<const Lookup*>(with))(name); },
-                       &look_up, obeyed);
-  }
+  /// `obeyed` false: no variable has an effect, and those that are set are reported.
+  explicit environment(const function_ref<const char*(const char* name)>& look_up,
+                       bool obeyed = true);
 
   /// A line for each variable, in a fixed order: `before`, then "NAME='value'" and the reason if it is ignored, or
   /// "NAME not set" and whether the program supports it. On request only those that are ignored, and not yet reported
   /// elsewhere (trace/debug_aids.cpp).
   void describe(std::string& text, const char* before, bool only_ignored) const;
 
-  /// The environment at the first call in the process. That call also prints the complaints.
+  /// The environment at the first call in the process. That call also prints the complaints, and starts the observers
+  /// that are asked for.
   static const environment& of_process();
   /// Where the ledger of a team goes when the team ends.
   ledger_output ledger_goes_to() const noexcept {
     return {ledger.value, ledger_file.c_str(), ledger.name, ledger.given.c_str()};
   }
-  /// The same for the first team: starts the observers that it asks for, once.
-  static const environment& of_process_with_observers();
-
- private:
-  using lookup = const char*(const void* with, const char* name);
-  environment(lookup* look_up, const void* with, bool obeyed);
 };
 
 }  // namespace detail

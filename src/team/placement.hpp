@@ -13,6 +13,8 @@
 //       nodes of each, and the caches of each in turns, and the cores of a cache evenly; so neighbours are apart. In a
 //       virtual machine a node, or even a cache, may seem to have several packages: the one with fewer groups is wider.
 //   PLACEMENT-4  A list is used as given, without CPUs that are not usable.
+//
+// describe() is what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and what the environment says.
 #ifndef LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_SRC_TEAM_PLACEMENT_HPP
 
@@ -21,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/build_info.hpp>
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/team_options.hpp>
@@ -71,6 +74,20 @@ resolved_team resolve(const team_options& options, const environment& variables,
 /// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
 /// CPUs of LOCKSTEP_PROC_BIND are not usable.
 resolved_team resolve(const team_options& options);
+
+/// What a machine grants to a process.
+struct granted_cpus {
+  std::size_t usable;          ///< CPUs at once: the affinity, limited by the quota
+  double quota;                ///< in CPUs; negative: none
+  std::vector<unsigned> cpus;  ///< those of the affinity; empty if unknown
+};
+
+/// Several lines, each with a newline; pure. `made` came from these variables and this machine.
+std::string describe(const resolved_team& made, const environment& variables,
+                     const granted_cpus& machine, const build_information& build);
+
+/// Prints the description of the first team to stderr, if LOCKSTEP_DISPLAY_ENV asks for it.
+void display_first_team(const resolved_team& made);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/team/team.cpp -- team.hpp, external_team.hpp, and the host of both (layer: team)
+// src/team/team.cpp -- team.hpp, external_team.hpp, region.hpp, and the host of teams (layer: team)
 #include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
 
@@ -12,8 +12,6 @@
 #include "../platform/fork.hpp"
 #include "../platform/process.hpp"
 #include "../region/turns.hpp"
-#include "default_team.hpp"
-#include "display.hpp"
 #include "environment.hpp"
 #include "placement.hpp"
 #include "team_core.hpp"
@@ -137,14 +135,118 @@ LOCKSTEP_INLINE void team::resume() {
   call_in_turn(host_, "resume", [](detail::team_core& core) { core.make_ready(); });
 }
 
+LOCKSTEP_INLINE started_region::started_region(detail::team_core& core, int in_flight) noexcept
+    : core_(&core), number_(core.started()), in_flight_(in_flight) {}
+
+LOCKSTEP_INLINE started_region::operator bool() const noexcept {
+  return core_ != nullptr && core_->started() == number_;
+}
+
+LOCKSTEP_INLINE started_region& started_region::operator=(started_region&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  core_ = other.core_;
+  number_ = other.number_;
+  in_flight_ = other.in_flight_;
+  other.core_ = nullptr;
+  return *this;
+}
+
+LOCKSTEP_INLINE started_region::~started_region() { let_go(); }
+
+LOCKSTEP_INLINE bool started_region::join() {
+  if (!*this) {
+    detail::fail_use(
+        "lockstep::started_region::join: there is no region to be joined: it was joined, or moved "
+        "to another handle");
+  }
+  if (!core_->can_join()) detail::fail_use("%s", refusal());
+  return join_now();
+}
+
+LOCKSTEP_INLINE void started_region::let_go() noexcept {
+  if (!*this) {
+    core_ = nullptr;
+    return;
+  }
+  if (!core_->can_join()) {
+    detail::end_program("%s; its handle was let go, so that it could never end", refusal());
+  }
+  const bool gives_up = detail::exceptions_in_flight() > in_flight_;
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    join_now(gives_up);
+  } catch (...) {  // START-2
+  }
+#else
+  join_now(gives_up);
+#endif
+}
+
+LOCKSTEP_INLINE bool started_region::join_now(bool gives_up) {
+  detail::team_core& core = *core_;
+  core_ = nullptr;
+  const detail::caller_turn mine(core.door().callers(), detail::has_begun_t());
+  return core.join(gives_up);
+}
+
+LOCKSTEP_INLINE const char* started_region::refusal() const noexcept {
+  return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
+                                "entered another region "
+                                "since; join those first"
+                              : "lockstep::started_region::join: the region was started by "
+                                "another thread, which has "
+                                "to join it";
+}
+
+LOCKSTEP_INLINE region_token::region_token(const detail::nested_region* where) noexcept
+    : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
+
+LOCKSTEP_INLINE region_token this_region() noexcept {
+  const detail::nesting::region* at = detail::nesting::innermost();
+  while (at != nullptr && at->boards == nullptr && at->outer != nullptr) at = at->outer;
+  return region_token(at);
+}
+
+LOCKSTEP_INLINE inside_region::inside_region(const region_token& of)
+    : before_(detail::nesting::innermost()) {
+  if (of.where_ == nullptr) return;
+  if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
+    detail::end_program(
+        "lockstep::inside_region: the region of this token is over; a member of it has to wait "
+        "for the threads that use the token");
+  }
+  std::size_t count = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) ++count;
+  copies_ = new detail::nesting::region[count];
+  std::size_t i = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer, ++i) {
+    copies_[i] = *at;
+    copies_[i].outer = i + 1 < count ? &copies_[i + 1] : before_;
+  }
+  detail::nesting::innermost() = copies_;
+}
+
+LOCKSTEP_INLINE inside_region::~inside_region() {
+  detail::nesting::innermost() = before_;
+  delete[] copies_;
+}
+
 LOCKSTEP_INLINE team& default_team() {
-  return detail::made_by_the_first<team>(detail::process().default_team, [](team&) {
-    if (!detail::environment::of_process().ledger.value) return;
+  detail::found_once<void*>& slot = detail::process().default_team;
+  if (void* const known = slot.known()) return *static_cast<team*>(known);
+  static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  team* const made = new team;
+  team* const kept = static_cast<team*>(slot.keep(made));
+  if (kept != made) {
+    delete made;
+  } else if (detail::environment::of_process().ledger.value) {
     std::atexit([] {
-      team* const made = detail::made_so_far<team>(detail::process().default_team);
-      if (made != nullptr) detail::team_access::host_of(*made).core().print_ledger();
+      void* const known = detail::process().default_team.known();
+      detail::team_access::host_of(*static_cast<team*>(known)).core().print_ledger();
     });
-  });
+  }
+  return *kept;
 }
 
 LOCKSTEP_INLINE external_team::external_team(std::size_t members)

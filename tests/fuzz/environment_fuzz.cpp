@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/fuzz/environment_fuzz.cpp -- the input is the values of the four variables, parted by '~'
-#include "team/display.hpp"
+#include "team/placement.hpp"
 
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ using lockstep::test::require;
 namespace detail = lockstep::detail;
 
 environment read(const std::map<std::string, std::string>& values) {
-  return environment::read([&](const char* name) -> const char* {
+  return environment([&](const char* name) -> const char* {
     const auto found = values.find(name);
     return found == values.end() ? nullptr : found->second.c_str();
   });

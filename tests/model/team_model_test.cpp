@@ -12,7 +12,6 @@
 #include "model/scenario.hpp"
 #include "region/turns.hpp"
 #include "support/starting_at.hpp"
-#include "team/default_team.hpp"
 
 namespace lockstep::model {
 
@@ -138,29 +137,6 @@ TEST_P(team_in_short_model, of_three_runs_every_member_and_ends) {
 
 TEST_P(team_in_short_model, a_team_that_never_ran_ends) {
   explore_with(large(), [] { team all(3, policy()); });
-}
-
-TEST(default_team_model, callers_that_come_first_at_once_get_the_same_one_and_see_how_it_was_made) {
-  struct in_place_of_a_team {
-    int made = 7;
-  };
-  plan by;
-  by.budgets = small();
-  explore(
-      [] {
-        detail::atomic<void*> slot(nullptr);
-        const in_place_of_a_team* found[3] = {};
-        const auto asks = [&](int caller) {
-          const in_place_of_a_team& one =
-              made_by_the_first<in_place_of_a_team>(slot, [](in_place_of_a_team&) {});
-          check(one.made == 7, "whole");
-          found[caller] = &one;
-        };
-        threads({[&] { asks(0); }, [&] { asks(1); }, [&] { asks(2); }});
-        check(found[0] == found[1] && found[1] == found[2], "the same for all");
-        delete found[0];
-      },
-      by);
 }
 
 TEST_P(team_model, sync_threads_orders_the_steps_of_a_region) {

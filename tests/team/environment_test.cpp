@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using variables = std::map<std::string, std::string>;
 
 environment read(const variables& given) {
-  return environment::read([&](const char* name) -> const char* {
+  return environment([&](const char* name) -> const char* {
     const auto found = given.find(name);
     return found == given.end() ? nullptr : found->second.c_str();
   });

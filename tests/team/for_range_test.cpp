@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/for_range_test.cpp -- loops whose function is called with whole parts: for_range, reduce_range of a team
-#include <lockstep/detail/team/team_loops.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/team.hpp>
 #include <lockstep/weighted_schedule.hpp>
 
 #include "support/team_sizes.hpp"

@@ -2,7 +2,7 @@
 // tests/team/learned_loops_test.cpp -- loops are right by every plan: alone, on some members, in parts, taken by others
 //
 // Each loop is run often enough for its place to be known; short iterations are learned to run alone, long ones on all.
-#include <lockstep/detail/team/team_loops.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,6 @@
 #include <tuple>
 #include <vector>
 
-#include <lockstep/team.hpp>
 #include <lockstep/weighted_schedule.hpp>
 
 #include "support/effort.hpp"

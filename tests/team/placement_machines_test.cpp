@@ -141,7 +141,7 @@ TEST(placed, trees_are_no_deeper_than_one_level_for_each_kind_of_group) {
 
 TEST(placed, a_team_knows_its_groups_where_it_is_bound_and_only_there) {
   const cpu_topology cpus = machine("opteron_job");
-  const environment none = environment::read([](const char*) -> const char* { return nullptr; });
+  const environment none([](const char*) -> const char* { return nullptr; });
   const auto made = [&](const binding& where) {
     return lockstep::detail::resolve(team_options().bind(where), none, cpus.size(), cpus);
   };

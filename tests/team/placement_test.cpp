@@ -238,7 +238,7 @@ TEST(placement, on_any_machine_spread_uses_as_many_packages_as_there_are_members
 }
 
 environment variables(const std::map<std::string, std::string>& given) {
-  return environment::read([&](const char* name) -> const char* {
+  return environment([&](const char* name) -> const char* {
     const auto found = given.find(name);
     return found == given.end() ? nullptr : found->second.c_str();
   });

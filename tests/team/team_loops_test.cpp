@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/team_loops_test.cpp -- regions with one loop in them: for_each, sections, reductions, a scan
-#include <lockstep/detail/team/team_loops.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/team.hpp>
 #include <lockstep/weighted_schedule.hpp>
 
 #include "support/team_sizes.hpp"

@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include <lockstep/call_site.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/job.hpp>
@@ -66,6 +68,35 @@ class team_host {
   /// has it.
   started_region started(int in_flight) noexcept;
 
+  // A region that is one loop: TEAMLOOP-1 to TEAMLOOP-4. For each closure only this and a leaf are compiled.
+
+  /// f(i), or f(first, last), of a leaf.
+  template <class Leaf>
+  bool run_leaf(const Leaf& leaf, std::size_t length, schedule how, source_place where) {
+    const sized_leaf<Leaf> loop = {length, leaf};
+    loop_place& place = loop_place_of<Leaf>::at;
+    if (needs_nobody(place, length, how)) {
+      const range_body body(loop.call, &loop);
+      const lone_outcome alone = how.kind() == schedule_kind::static_blocks
+                                     ? run_alone(body, length)
+                                     : run_alone(body, length, how);
+      if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
+    }
+    return run_place(place, &loop, length, how, where);
+  }
+  /// On all members, in blocks by measured speed.
+  bool run_by_weights(const range_body& body, std::size_t length, weighted_schedule& how,
+                      source_place where);
+  template <class... Functions>
+  bool run_sections(Functions&... functions) {
+    const auto each = [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
+    };
+    const sized_leaf<decltype(each)> loop = {sizeof...(Functions), each};
+    return run_place(loop_place_of<decltype(each)>::at, &loop, loop.length, dynamic_schedule(),
+                     call_site::none());
+  }
+
   /// For what only an outside thread may call: TEAM-6.
   void check_outside(const char* function);
   team_door& door() noexcept { return *reinterpret_cast<team_door*>(door_); }
@@ -73,6 +104,19 @@ class team_host {
 
  private:
   friend class team_core;
+  /// From the grain of a loop, or from what is known of its place.
+  bool needs_nobody(loop_place& place, std::size_t length, schedule how) const noexcept {
+    if (size() == 1) return true;
+    const std::size_t grain = grain_of(how);
+    return grain == 0 ? place.pace.allows(number(), length) : length / 2 < grain;
+  }
+  /// A loop on the caller alone, without a region, if that may be: LONE-1 of src/team/team_core.cpp.
+  lone_outcome run_alone(const range_body& body, std::size_t length);
+  /// The same in chunks. Apart from the first, which takes 1.2 times as long where it has a schedule.
+  lone_outcome run_alone(const range_body& body, std::size_t length, schedule how);
+  /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
+  bool run_place(loop_place& place, const void* loop, std::size_t length, schedule how,
+                 source_place where);
   /// Where misuse is diagnosed: ends the program if the team has ended; its number is 0 then.
   void check_lives() const;
 

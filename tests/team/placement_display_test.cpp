@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/display_test.cpp -- what the user reads about the first team, and when
-#include "team/display.hpp"
+// tests/team/placement_display_test.cpp -- what the user reads about the first team, and when
+#include "team/placement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using namespace lockstep::detail;
 using detail::cpu_topology;
 
 environment variables(const std::map<std::string, std::string>& given) {
-  return environment::read([&](const char* name) -> const char* {
+  return environment([&](const char* name) -> const char* {
     const auto found = given.find(name);
     return found == given.end() ? nullptr : found->second.c_str();
   });
