@@ -84,9 +84,8 @@
 #include "team/placement.cpp"
 #include "team/sub_team.cpp"
 #include "team/team.cpp"
-#include "team/team_core.cpp"
+#include "team/team_host.cpp"
 #include "team/team_reductions.cpp"
-#include "team/team_threads.cpp"
 
 // graph
 #include "graph/flow.cpp"

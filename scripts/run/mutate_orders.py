@@ -51,7 +51,7 @@ FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
          "region/team_barrier": "constructs", "wait/ranked_phases": "boards",
          "region/stop_source": "regions",
          "region/group": "regions", "region/member_state": "regions",
-         "team/sub_team": "regions", "team/team_core": "team", "team/team_threads": "team"}
+         "team/sub_team": "regions", "team/team_core": "team"}
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
 UNIT_TESTS = {"trace/account_table": ["trace/ledger_board", "trace/wait_histogram"], "trace/debug_aids": ["trace/debug_aids"],

@@ -221,12 +221,10 @@ class partition {
 class weighted_blocks {
  public:
   explicit weighted_blocks(std::size_t members)
-      : slots_(checked_count("lockstep::weighted_schedule", "members", members)),
-        first_(members),
-        second_(members),
+      : sets_{{checked_count("lockstep::weighted_schedule", "members", members)}, {members}},
         partition_(members) {}
 
-  std::size_t members() const noexcept { return slots_.size(); }
+  std::size_t members() const noexcept { return partition_.size(); }
   void switch_to(bool on) noexcept { is_on_ = on; }
   bool is_on() const noexcept { return is_on_; }
   double weight(std::size_t rank) const noexcept { return partition_.weight(rank); }
@@ -244,25 +242,24 @@ class weighted_blocks {
   /// The block of a member in this loop. Requires rank < size.
   index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
                     std::size_t size) const noexcept {
-    const int set = applies_to(size) ? set_in(loop) : none;
-    return set == none ? static_block(first, last, rank, size)
-                       : (set == 0 ? first_ : second_).block(first, last, rank);
+    const int in_use = applies_to(size) ? set_in(loop) : none;
+    return in_use == none ? static_block(first, last, rank, size)
+                          : sets_[in_use].bounds.block(first, last, rank);
   }
 
   /// Each member calls it in the loop, after its block.
   void note(std::uint32_t loop, std::size_t rank, std::size_t size,
             const member_sample& sample) noexcept {
     if (!applies_to(size)) return;
-    const int set = set_in(loop);
-    noted& into = slots_[rank].value.of[set == none ? 0 : set];
-    into.loop = loop;
-    into.sample = sample;
+    const int in_use = set_in(loop);
+    sets_[in_use == none ? 0 : in_use].samples[rank].value = {loop, sample};
   }
 
   /// Rank 0 alone calls it, in the loop: learns from an earlier one. The new bounds are in use from the next one on.
   void update(std::uint32_t loop, std::size_t size) noexcept {
     if (!applies_to(size)) return;
-    const int in_use = set_in(loop), other = in_use == 1 ? 0 : 1;
+    const int in_use = set_in(loop);
+    set& other = sets_[in_use == 1 ? 0 : 1];
     if (in_use == none) {  // loop numbers have begun anew: the samples carry old ones
       is_sampled_ = false;
       rest_ = 0;
@@ -276,11 +273,11 @@ class weighted_blocks {
       --rest_;
       return;
     }
-    // From the next loop on members write into the other slots. Then the samples of this loop can be read.
+    // From the next loop on members write their samples to the other set. Then those of this loop can be read.
     is_sampled_ = true;
     sampled_ = loop;
-    (other == 0 ? first_ : second_).set([this](std::size_t rank) { return weight(rank); });
-    valid_[other].from.store(loop + 1, memory_order_relaxed);  // 1
+    other.bounds.set([this](std::size_t rank) { return weight(rank); });
+    other.from.store(loop + 1, memory_order_relaxed);  // 1
   }
 
  private:
@@ -288,13 +285,17 @@ class weighted_blocks {
   /// The most loops between two looks at samples, while these change nothing.
   static constexpr std::uint32_t most_pause = 15;
 
+  /// What a member did in the last loop in which it used the set.
   struct noted {
     std::uint32_t loop;
     member_sample sample;
   };
-  /// What one member writes.
-  struct slot {
-    noted of[2];  ///< for each set of bounds
+  struct set {
+    set(std::size_t members) : samples(members), bounds(members) {}
+
+    aligned_array<padded<noted>> samples;
+    weighted_bounds bounds;
+    atomic<std::uint32_t> from{0};  ///< valid from that loop on
   };
 
   bool applies_to(std::size_t size) const noexcept {
@@ -302,8 +303,8 @@ class weighted_blocks {
   }
 
   /// How many loops ago a set became valid. From 2^31 on: it is not valid yet, or has a number of another sequence.
-  std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
-    return loop - valid_[set].from.load(memory_order_relaxed);  // 2
+  std::uint32_t age_in(std::uint32_t loop, int of) const noexcept {
+    return loop - sets_[of].from.load(memory_order_relaxed);  // 2
   }
   /// The set that is in use in a loop: WEIGHTED-4. `none`: equal blocks.
   int set_in(std::uint32_t loop) const noexcept {
@@ -314,23 +315,17 @@ class weighted_blocks {
   }
 
   /// Learns from the samples of a set, if all are of the loop `sampled_`: else a member was stopped in it.
-  bool learn(int set) noexcept {
+  bool learn(const set& from) noexcept {
     for (std::size_t rank = 0; rank < members(); ++rank) {
-      if (slots_[rank].value.of[set].loop != sampled_) return false;
+      if (from.samples[rank].value.loop != sampled_) return false;
     }
-    return partition_.learn(
-        [this, set](std::size_t rank) { return slots_[rank].value.of[set].sample; });
+    return partition_.learn([&](std::size_t rank) { return from.samples[rank].value.sample; });
   }
 
   // All members read these; rank 0 writes the bounds now and then.
   line_gap before_;
   bool is_on_ = true;
-  aligned_array<padded<slot>> slots_;
-  struct validity {
-    atomic<std::uint32_t> from{0};
-  };
-  validity valid_[2];
-  weighted_bounds first_, second_;  ///< the sets 0 and 1
+  set sets_[2];
   line_gap between_;
   // Only rank 0 uses the rest.
   partition partition_;

@@ -306,7 +306,7 @@ class caller_turn {
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
 // never end. So a team has two parts:
-//   the door  is read by a thread that has no turn yet, or runs a loop without one (team_core.cpp). It lies in the
+//   the door  is read by a thread that has no turn yet, or runs a loop without one (team_host.cpp). It lies in the
 //             team itself, and no destructor touches it: at the end of the program its words still say that it is shut.
 //   the core  is used by members, and lies on the heap (team_core.hpp). It is destroyed with the team, or left there
 //             while a region runs.
@@ -386,7 +386,7 @@ static_assert(std::is_trivially_destructible<caller_queue>::value ||
 
 // A region or a loop that its caller runs alone.
 //
-// Either a loop that needs no other member (team_core.cpp), or the region or loop of a thread that gets no turn with
+// Either a loop that needs no other member (team_host.cpp), or the region or loop of a thread that gets no turn with
 // the team (take_turn_for()): it is in a region of the team already, or may not wait for one.
 //
 //   ALONE-1  Meanwhile the thread counts as inside a region of the team: what it calls on the team runs alone as well.

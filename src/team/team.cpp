@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-// src/team/team.cpp -- team.hpp, external_team.hpp, region.hpp, and the host of teams (layer: team)
+// src/team/team.cpp -- team.hpp, external_team.hpp and region.hpp (layer: team)
 #include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
 
 #include <cstdlib>
-#include <new>
 
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/region.hpp>
-#include "../platform/fork.hpp"
 #include "../platform/process.hpp"
 #include "../region/turns.hpp"
 #include "environment.hpp"
@@ -19,72 +16,6 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-static_assert(std::is_trivially_destructible<team_door>::value ||
-                  !std::is_trivially_destructible<wait_word>::value,
-              "the door stays as it is");
-
-LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved_team& made,
-                                     thread_owner owns)
-    : size_(made.members), policy_(made.policy), owner_(owns) {
-  static_assert(sizeof(team_door) <= door_size && alignof(team_door) <= 8, "it has room");
-  const char* const kind = owns == thread_owner::user   ? "lockstep::external_team"
-                           : owns == thread_owner::team ? "lockstep::team"
-                                                        : "OpenMP";
-  ::new (static_cast<void*>(door_)) team_door(policy_, kind, made.name.c_str());
-  number_ = door().number();
-  owner<team_core> core(new team_core(made, door(), options, owns));
-  owner<fork_listener> listener(new fork_listener(
-      core.get(), [](void* self) noexcept { static_cast<team_core*>(self)->forget_others(); }));
-  core_ = core.get();  // hooks of its threads may call the team
-  if (owns == thread_owner::team) {
-    display_first_team(made);
-    core_->make_ready();
-  }
-  listener_ = std::move(listener);
-  core.release();
-}
-
-// Where the core stays, a thread may still come and use it.
-LOCKSTEP_INLINE team_host::~team_host() {
-  listener_.reset();
-  while (misuse::forget(this, misuse::role::plan, 0)) continue;
-  if (door().shut(core_->ends_inside())) delete core_;  // its hooks may still call the team
-  // A thread that comes to a static team after its end waits for the end of the program. Volatile: otherwise the
-  // compiler drops a store to an object that ends.
-  if (diagnoses_misuse && !is_static(this)) *const_cast<volatile std::uint32_t*>(&number_) = 0;
-}
-
-LOCKSTEP_INLINE bool team_host::run_some(std::size_t members, const job& part, source_place where) {
-  checked_range(
-      owner_ == thread_owner::user ? "lockstep::external_team::run" : "lockstep::team::run",
-      "members", members, 1, size_);
-  return run(members, part, where);
-}
-
-LOCKSTEP_INLINE started_region team_host::start(const job& part, source_place where,
-                                                const char* kind) {
-  if (diagnoses_misuse) check_lives();
-  check_outside("start");
-  caller_turn turn(door().callers());
-  core_->make_ready();
-  core_->start(part, where, kind);
-  turn.keep();
-  return started_region(*core_, exceptions_in_flight());
-}
-
-LOCKSTEP_INLINE started_region team_host::started(int in_flight) noexcept {
-  if (core_->started() == 0 || !core_->can_join()) return started_region();
-  return started_region(*core_, in_flight);
-}
-
-LOCKSTEP_INLINE void team_host::check_outside(const char* function) {
-  if (door().may_wait()) return;
-  fail_use(
-      "%s::%s: called inside a region of this team, or of one that was made later, and "
-      "would wait for it; call it after run() has returned",
-      door().kind(), function);
-}
 
 /// Between regions.
 template <class Function>

@@ -4,8 +4,8 @@
 // What team, external_team and the teams of openmp/ have in common. live() below is a region from top to bottom: the
 // caller takes a turn (turns.hpp), begins the region, announces it (region_board.hpp), performs its own part, collects
 // the reports, and finishes. Every region follows these steps: those of run(), of loops, of plans, and those that are
-// started and joined. work() is the other side, what a worker does. The threads that work, of the team or of the user,
-// are in team_threads.cpp. For users: team.hpp.
+// started and joined. work() is the other side, what a worker does: a thread that the team starts and keeps, or one of
+// the user's that serves it. For users: team.hpp.
 //
 //   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //           last has reported, else 0.
@@ -18,12 +18,17 @@
 //   CORE-6  A member that calls exit() destroys a static team in its own region. The destructor cannot know of exit():
 //           it leaves all as it is, and stops the region. After exit() that region never ends, because it waits for
 //           this member. So where it does end, the team was destroyed by mistake: the program ends with a message.
+//   WORKERS-1  If a thread cannot be started, make_ready() ends those that were started, and then throws
+//              std::system_error.
+//   WORKERS-2  A child process has none of the threads: forget_others() drops their handles without a join.
 //
 // Memory order (# marks the line; each weakening must fail a test)
-//   #  access         order    pairs  why it suffices
-//   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
-//                                     that is old is harmless (STOP-1 of stop_source.hpp)
-//   2  running.load   relaxed  -      as 1
+//   #  access            order    pairs  why it suffices
+//   1  running.store     relaxed  -      request_stop() takes a number from it; what it does with a number
+//                                        that is old is harmless (STOP-1 of stop_source.hpp)
+//   2  running.load      relaxed  -      as 1
+//   3  claimed.exchange  relaxed  -      one thread a rank; the announcement orders the rest
+//   4  claimed.load      relaxed  -      at the end, after which nobody may come
 //
 // Cost   see team.hpp.
 #ifndef LOCKSTEP_SRC_TEAM_TEAM_CORE_HPP
@@ -31,8 +36,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <system_error>
 #include <vector>
 
+#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/detail/team/team_host.hpp>
 #include <lockstep/member.hpp>
 #include <lockstep/semaphore.hpp>
@@ -43,12 +51,12 @@
 #include "../region/region_board.hpp"
 #include "../region/stop_source.hpp"
 #include "../region/turns.hpp"
+#include "environment.hpp"
+#include "placement.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-struct resolved_team;  ///< of placement.hpp
 
 /// It lies at a boundary of 256 bytes: which of its parts share a line, or a pair of lines that are fetched together,
 /// does not depend on the heap. Elsewhere a barrier of two took up to 1.35 times as long (41 to 55 ns).
@@ -56,26 +64,128 @@ class team_core : public aligned_new<256> {
  public:
   /// Starts no threads yet. The door outlives the last thread that uses this object, or is not touched.
   team_core(const resolved_team& made, team_door& door, const team_options& options,
-            thread_owner owner);
+            thread_owner owner)
+      : size_(made.members),
+        door_(door),
+        team_seen_(&group_, size_, made.can_run_at_once),
+        group_(size_, made.policy, stop_, nullptr, made.separates_cpus,
+               team_barrier::usual_most_flags, made.groups),
+        board_(rank_tree(size_, rank_tree::usual_width, made.groups,
+                         made.is_crowded ? rank_tree::way::direct : rank_tree::way::relayed),
+               made.policy, group_.barrier.separation(), 0, made.anticipates),
+        crew_(board_, stop_, error_,
+              {made.members, made.can_run_at_once, made.is_crowded, made.learns, door.number()},
+              &team_seen_),
+        region_{this, door.age(), &group_, &running_, nullptr},
+        caller_region_(region_),
+        seen_(team_seen_),
+        owner_(owner),
+        cpu_of_rank_(made.cpu_of_rank),
+        on_start_(options.on_start()),
+        on_exit_(options.on_exit()),
+        claimed_(owner == thread_owner::user ? size_ : 0) {
+    if (made.is_crowded && observers() != 0) {
+      note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
+    }
+    if (made.keeps_ledger) keep_ledger(team_seen_, true);
+  }
   /// Ends the team's threads. Releases the user's threads, and waits until all have left.
-  ~team_core();
+  ~team_core() {
+    stop_threads();
+    if (owner_ == thread_owner::user) {
+      close();
+      for (std::size_t rank = 1; !is_child_ && rank < size_; ++rank) {
+        if (claimed_[rank].load(memory_order_relaxed) != 0) left_.acquire();  // 4
+      }
+    }
+    print_ledger();
+  }
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
-  std::size_t size() const noexcept { return size_; }
   team_door& door() const noexcept { return door_; }
-  wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For regions that a thread runs alone.
   const lone_team& alone() const noexcept { return alone_; }
   /// For the destructor of the team: whether the calling thread is in a region or a hook of the team. Then everything
   /// stays as it is: CORE-6.
-  bool ends_inside() noexcept;
+  bool ends_inside() noexcept {
+    if (lone_region::end_team(this)) return true;
+    if (is_in_region()) {
+      destroyed_inside_ = door_.kind();
+      request_stop();
+      return true;
+    }
+    return nesting::is_inside(this);
+  }
 
-  /// run() in two halves, for f on all members: the region is open between them. Requires: the caller has the turn.
+  // A region from top to bottom.
+
+  /// The work of a region. In a `run` every member calls a function; in a loop each share is run by its member or for it.
+  struct region_work {
+    const job& what;
+    const char* const kind;  ///< for observers
+    const source_place where;
+    const bool is_run;   ///< every member takes part: no share is taken over
+    std::uint32_t size;  ///< number of shares: in a `run` one for each member
+    const loop_request* loop = nullptr;
+    loop_ends* ends = nullptr;        ///< of a loop, or null
+    const loop_plan* plan = nullptr;  ///< of a loop, once it begins
+    bool is_seen = false, is_given_up = false, all_came = true;
+
+    region_work(const job& f, const char* called, source_place at, std::size_t count,
+                bool needs_all) noexcept
+        : what(f),
+          kind(called),
+          where(at),
+          is_run(needs_all),
+          size(static_cast<std::uint32_t>(count)) {}
+  };
+
+  /// The life of a region. Before it has the turn, the thread reads nothing of the core: DOOR-2 of turns.hpp. Steps that
+  /// are not inlined get parts of the work by value, so that the work itself can stay in registers.
+  static LOCKSTEP_ALWAYS_INLINE bool live(team_host& host, region_work& work) {
+    if (diagnoses_misuse) host.check_lives();
+    team_door& door = host.door();
+    team_core* const core = &host.core();
+    const nesting::region*& innermost = nesting::innermost();
+    if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
+      return run_inline(core->alone(), work.what, work.is_run);
+    }
+    const caller_turn turn(door.callers(), has_begun_t());
+    if ((work.is_run ? work.size : core->size_) > 1 && core->lacks_threads()) core->make_ready();
+    const region_head head = core->begin(work, innermost);
+    core->announce(head, work);
+    const nesting::inside here(core->region_,
+                               innermost);  // until the last code of the user has run
+    core->perform(head, work);
+    core->collect(head, work);
+    return core->finish(head, work);
+  }
+
+  /// The same in two halves, for f on all members: the region is open between them. Requires: the caller has the turn.
   /// For users: started_region of region.hpp.
-  void start(const job& f, source_place where, const char* kind);
+  void start(const job& f, source_place where, const char* kind) {
+    started_.what = f;
+    region_work work(started_.what, kind, where, size_, true);
+    started_.head = begin(work, nesting::innermost());
+    started_.is_seen = work.is_seen;
+    announce(started_.head, work);
+    caller_region_.outer = nesting::innermost();
+    nesting::innermost() = &caller_region_;
+  }
   /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  bool join(bool gives_up);
+  bool join(bool gives_up) {
+    const region_head head = started_.head;
+    started_.head.region = 0;
+    nesting::innermost() = caller_region_.outer;
+    const nesting::inside here(region_);
+    region_work work(started_.what, nullptr, call_site::none(), size_, true);
+    work.is_seen = started_.is_seen;
+    work.is_given_up = gives_up;
+    perform(head, work);
+    collect(head, work);
+    return finish(head, work);
+  }
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether the calling thread started it; and whether it has entered no other region since.
@@ -86,78 +196,292 @@ class team_core : public aligned_new<256> {
   const char* name() const noexcept { return door_.name(); }
   team_view& seen() noexcept { return team_seen_; }
   /// Prints the ledger where LOCKSTEP_LEDGER asks for it.
-  void print_ledger() const noexcept;
+  void print_ledger() const noexcept {
+    show_ledger(team_seen_, name(), environment::of_process().ledger_goes_to());
+  }
 
   /// The number of the region that runs, or 0.
-  std::uint32_t running() const noexcept;
+  std::uint32_t running() const noexcept { return running_.load(memory_order_relaxed); }  // 2
   /// How many regions have begun, modulo 2^32. For the caller of the regions.
   std::uint32_t begun() const noexcept { return number_; }
   /// Stops the region that runs, if any. Any thread.
-  void request_stop();
+  void request_stop() {
+    if (lone_region::request_stop(this)) return;
+    const std::uint32_t region = running();
+    if (region != 0) stop_.request(region);
+    if (!nesting::is_inside(this)) door_.stop_lone_loops();
+  }
   /// For objects in which members of regions wait.
   stop_source& stop() noexcept { return stop_; }
 
   // The threads.
 
   /// What a worker does until close().
-  void work(std::size_t rank);
+  void work(std::size_t rank) {
+    const nesting::inside here(region_);  // code of the user runs marked as inside: CORE-4
+    assignment what;
+    while (board_.next(rank, what)) {
+      if (what.is_loop()) {
+        crew_.serve(rank, what);
+      } else {
+        run_part(rank, what);
+      }
+    }
+    if (this_thread_slot().log != nullptr) worker_ends();
+  }
   void close() { board_.close(); }
   /// Whether the team's threads have to be started, or the user's are gone.
   bool lacks_threads() const noexcept {
-    return owner_ == thread_owner::team ? workers_ == nullptr : are_gone();
+    return owner_ == thread_owner::team ? workers_.empty() : are_gone();
   }
   /// Called before a region that needs threads: starts the team's. Throws if they cannot be started, or if the user's
   /// threads are gone.
-  void make_ready();
+  void make_ready() {
+    if (!lacks_threads()) return;
+    if (owner_ == thread_owner::user) {
+      fail_use(is_child_
+                   ? "lockstep::external_team::run: this is a child process, which has none of "
+                     "the serving threads; make a new team"
+                   : "lockstep::external_team::run: release() was called, nobody serves any "
+                     "more; make a new team");
+    }
+    if (size_ > 1) start_threads();
+  }
   /// Ends the team's threads, if they were started. Requires: no region runs.
-  void stop_threads();
+  void stop_threads() {
+    if (!workers_.empty()) close();
+    for (worker& each : workers_) each.thread.join();
+    workers_.clear();
+  }
   /// What a thread of the user does until the team is closed.
-  void serve(std::size_t rank);
+  void serve(std::size_t rank) {
+    checked_rank("lockstep::external_team::serve", "members", rank, size_);
+    if (rank == 0 || claimed_[rank].exchange(1, memory_order_relaxed) != 0) {  // 3
+      if (rank != 0 && board_.is_closed()) return;
+      fail_argument(
+          "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
+          "for one thread; give every thread a rank of its own, from 1 on");
+    }
+    work(rank);
+    left_.release();
+  }
 
   /// In a child process, which has none of the workers. Stops the region that the calling thread is in;
   /// any other region has ended.
-  void forget_others() noexcept;
+  void forget_others() noexcept {
+    workers_.clear();
+    is_child_ = true;
+    if (are_gone()) door_.close_to_lone_loops();
+    lone_region::request_stop(this);
+    const bool in_region = is_in_region();
+    door_.callers().forget_others(in_region);
+    board_.reset();
+    stop_.forget_others();
+    error_.forget_others();
+    group_.forget_others();
+    reset_ledger(team_seen_);
+    group_.forget_kept_values();
+    if (in_region) {
+      crew_.set_orphaned(true);
+      request_stop();
+    } else {
+      running_.store(0, memory_order_relaxed);  // 1
+      started_.head.region = 0;
+      error_.forget();  // the error of a region that has ended in this process
+      group_.come_to_rest(true);
+    }
+  }
 
  private:
-  friend class team_host;
-
+  struct worker {
+    team_core* all;
+    std::size_t rank;
+    plain_thread thread;
+  };
   struct open_region {
     region_head head;
     job what;
     bool is_seen;
   };
-  struct region_work;
 
-  // A region from top to bottom, and its steps. Steps that are not inlined get parts of the work by value, so that the
-  // work itself can stay in registers.
-  static bool live(team_host& host, region_work& work);
-  region_head begin(region_work& work, const nesting::region* outer);
-  void announce(const region_head& head, const region_work& work);
-  void perform(const region_head& head, region_work& work);
-  void collect(const region_head& head, const region_work& work);
-  bool finish(const region_head& head, const region_work& work);
-  /// In place of it, where the caller has no turn.
-  static bool run_inline(const lone_team& of, const job& what, bool is_run);
-  void tell_begin(region_head head, const char* kind, source_place where, const loop_request* loop,
-                  const loop_plan* plan);
+  // The steps of a region.
+
+  /// Gives the region its size, its number, and the phase of the barrier that it begins after.
+  LOCKSTEP_ALWAYS_INLINE region_head begin(region_work& work, const nesting::region* outer) {
+    work.is_seen = observers() != 0;
+    if (!work.is_run) {
+      work.plan = &crew_.plan(*work.loop);
+      work.size = work.plan->shares;
+      if (work.ends != nullptr && work.size > 1) work.ends->prepare(*work.plan, &group_.leaves[0]);
+    } else if (work.size != group_.size()) {
+      group_.set_size(work.size);
+    }
+    if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
+    const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
+    number_ = number;
+    if (LOCKSTEP_UNLIKELY(number % stop_source::stride == 0)) stop_.keep_near(number);
+    running_.store(number, memory_order_relaxed);  // 1
+    if (region_.outer != outer) region_.outer = outer;
+    return {number, work.size, work.is_run ? group_.begin() : 0};
+  }
+
+  /// Tells the workers, and observers.
+  LOCKSTEP_ALWAYS_INLINE void announce(const region_head& head, const region_work& work) {
+    if (work.is_run ? work.size > 1 : !crew_.is_alone()) {
+      board_.announce(head, work.what, work.is_run ? 0 : work.plan->parts,
+                      work.is_run || work.plan->wakes, work.is_seen);
+    }
+    if (LOCKSTEP_UNLIKELY(work.is_seen)) {
+      tell_begin(head, work.kind, work.where, work.loop, work.plan);
+    }
+  }
+
+  /// The caller's part. It does not read the line just published, which is on its way to the workers.
+  LOCKSTEP_ALWAYS_INLINE void perform(const region_head& head, region_work& work) {
+    if (work.is_given_up) {
+      stop_.request(head.region);
+    } else if (work.is_run) {
+      perform_part(0, head, work.what, work.is_seen);
+    } else {
+      work.all_came = crew_.lead(head.region, work.what);
+    }
+  }
+
+  /// Waits until all have reported. In a loop lead() has done so.
+  LOCKSTEP_ALWAYS_INLINE void collect(const region_head& head, const region_work& work) {
+    if (!work.is_run || head.size <= 1) return;
+    board_.collect(0, board_.current());
+    board_.expect_next();
+  }
+
+  /// Requires: no thread is in the region any more. Puts all at rest. False if the region was stopped.
+  LOCKSTEP_ALWAYS_INLINE bool finish(const region_head& head, const region_work& work) {
+    if (LOCKSTEP_UNLIKELY(work.is_seen)) region_ends(seen_);
+    running_.store(0, memory_order_relaxed);             // 1
+    if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
+    const bool goes_on = !stop_.requested(head.region);
+    if (!goes_on && destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
+    if (work.is_given_up) error_.forget();
+    if (work.is_run) {
+      group_.come_to_rest(!goes_on);
+    } else if (goes_on && work.ends != nullptr && head.size > 1) {
+      work.ends->finish(*work.plan, board_);
+    }
+    if (LOCKSTEP_UNLIKELY(!goes_on)) error_.rethrow();
+    return goes_on;
+  }
+
+  /// In place of these, where the caller has no turn. It is the only member of a lone region: turns.hpp.
+  static LOCKSTEP_NOINLINE bool run_inline(const lone_team& of, const job& what, bool is_run) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
+    lone_region here(of, nesting::innermost(), of.door.look_alone());
+    const nesting::inside mark(here.where());
+    stop_source stop(here);
+    bool goes_on;
+    if (is_run) {
+      member_state own(stop);
+      member_access alone(own);
+      goes_on = call_alone(stop, what, alone.self);
+    } else {
+      atomic<std::size_t> tickets{0};
+      loop_share all(stop, tickets, 1, 1, 1, 0, 0);
+      if (all.is_stopped()) return false;  // the region around it was stopped before
+      goes_on = call_alone(stop, what, all);
+    }
+    here.check_team();
+    return goes_on;
+  }
+
+  LOCKSTEP_NOINLINE void tell_begin(region_head head, const char* kind, source_place where,
+                                    const loop_request* loop, const loop_plan* plan) {
+    const bool is_loop = loop != nullptr && !loop->is_plan;
+    if (is_loop && seen_.since != 0) crew_.tell();
+    region_begins(
+        seen_, {kind, head.region, head.size, loop != nullptr ? plan->parts : 0,
+                is_loop ? loop->iterations : 0, where, is_loop ? loop->place : nullptr, is_loop});
+  }
 
   /// A member's part of a `run`. Requires: the calling thread is marked as inside it.
-  void perform_part(std::size_t rank, const region_head& head, const job& f, bool is_seen);
-
+  LOCKSTEP_ALWAYS_INLINE void perform_part(std::size_t rank, const region_head& head, const job& f,
+                                           bool is_seen) {
+    member_state& self = group_.state(rank);
+    self.enter(head.size, head.region, head.phase);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
+    member_access here(self);
+    call_guarded(stop_, head.region, error_, rank, f, here.self);
+    if (diagnoses_misuse) group_.note_return(self);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
+  }
   /// What a worker has to do in a `run`.
-  void run_part(std::size_t rank, const assignment& what);
+  void run_part(std::size_t rank, const assignment& what) {
+    board_.expect_report(rank);
+    board_.relay(rank, what, true);
+    const region_head head = what.head();
+    if (rank < head.size) perform_part(rank, head, what.line->what, what.announced.is_seen());
+    if (crew_.is_orphaned()) end_of_lone_child();
+    if (board_.is_leader(rank)) board_.collect(rank, what.announced);
+    board_.report(rank, what.announced);
+  }
 
-  struct worker;
-  void start_threads();
-  [[noreturn]] void refuse() const;
+  /// Whether the calling thread is in the region that runs, or has started it.
+  bool is_in_region() const noexcept {
+    return nesting::contains(region_) || nesting::contains(caller_region_);
+  }
   /// Whether the threads were the user's, and serve no more.
   bool are_gone() const noexcept {
     return owner_ == thread_owner::user && (is_child_ || board_.is_closed());
   }
+
+  LOCKSTEP_NOINLINE void start_threads() {
+    board_.reset();
+    workers_.reserve(size_ - 1);  // each thread has the address of its worker
+    int error = 0;
+    while (error == 0 && workers_.size() < size_ - 1) {
+      workers_.push_back({this, workers_.size() + 1, {}});
+      error = workers_.back().thread.start(run_worker, &workers_.back());
+    }
+    if (error == 0) return;
+    char message[160];
+    std::snprintf(message, sizeof message,
+                  "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
+                  "or raise the limit on threads",
+                  workers_.size(), size_ - 1);
+    workers_.pop_back();
+    stop_threads();
+#if LOCKSTEP_HAS_EXCEPTIONS
+    throw std::system_error(error, std::generic_category(), message);
+#else
+    print_and_abort(message);
+#endif
+  }
   /// What the thread of a worker calls.
-  static void* run_worker(void* self);
-  void name_thread(std::size_t rank) const;
-  void call_hook(const team_options::hook& hook, std::size_t rank) const;
+  static void* run_worker(void* of) {
+    const worker& self = *static_cast<const worker*>(of);
+    const std::size_t rank = self.rank;
+    const team_core& all = *self.all;
+    all.name_thread(rank);
+    if (!all.cpu_of_rank_.empty()) pin_this_thread(all.cpu_of_rank_[rank]);
+    all.call_hook(all.on_start_, rank);
+    self.all->work(rank);
+    all.call_hook(all.on_exit_, rank);
+    return nullptr;
+  }
+  /// Linux shows 15 characters: the end of the team's name is cut rather than the rank.
+  void name_thread(std::size_t rank) const {
+    char number[24];
+    const int length = std::snprintf(number, sizeof number, " %zu", rank);
+    char text[48];
+    std::snprintf(text, sizeof text, "%.*s%s", 15 - length, name(), number);
+    name_this_thread(text);
+  }
+  /// CORE-4: no team is younger than what marks the thread, so it waits for none.
+  void call_hook(const team_options::hook& hook, std::size_t rank) const {
+    if (!hook) return;
+    const nesting::region where = {this, region_.age + nesting::most_age_apart, nullptr, nullptr,
+                                   nullptr};
+    const nesting::inside here(where);
+    hook(rank);
+  }
 
   line_gap before_;
   const std::size_t size_;
@@ -183,8 +507,7 @@ class team_core : public aligned_new<256> {
   const thread_owner owner_;
   bool is_child_ = false;  ///< of a process in which the threads live
   // Of the team's own.
-  worker* workers_ = nullptr;
-  std::size_t started_threads_ = 0;
+  std::vector<worker> workers_;  ///< from rank 1 on
   const std::vector<unsigned> cpu_of_rank_;
   const team_options::hook on_start_, on_exit_;
   // Of the user's.

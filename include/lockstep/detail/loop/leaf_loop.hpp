@@ -25,7 +25,7 @@
 //   63..40           the team that has learned it; 0: none
 //   39..16           the most iterations of a loop that runs alone
 //   15..0            how many more loops may run alone
-// Its use: LONE-4 of src/team/team_core.cpp. `cost` has the bits of a place_pace::cost.
+// Its use: LONE-4 of src/team/team_host.cpp. `cost` has the bits of a place_pace::cost.
 //
 // Memory order (# marks the line)
 //   #  access       order    pairs  why it suffices

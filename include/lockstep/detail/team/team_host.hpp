@@ -110,7 +110,7 @@ class team_host {
     const std::size_t grain = grain_of(how);
     return grain == 0 ? place.pace.allows(number(), length) : length / 2 < grain;
   }
-  /// A loop on the caller alone, without a region, if that may be: LONE-1 of src/team/team_core.cpp.
+  /// A loop on the caller alone, without a region, if that may be: LONE-1 of src/team/team_host.cpp.
   lone_outcome run_alone(const range_body& body, std::size_t length);
   /// The same in chunks. Apart from the first, which takes 1.2 times as long where it has a schedule.
   lone_outcome run_alone(const range_body& body, std::size_t length, schedule how);
