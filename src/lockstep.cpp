@@ -41,6 +41,7 @@
 #include "platform/topology.cpp"
 #include "platform/topology_linux.cpp"
 #include "platform/topology_windows.cpp"
+#include "platform/type_name.cpp"
 
 // base
 #include "base/range_parts.cpp"

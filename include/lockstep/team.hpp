@@ -126,7 +126,7 @@ class team : detail::misplaced_calls<detail::is_loop> {
   detail::if_bounds<First, Last> for_each(First first, Last last, Function&& f,
                                           schedule how = static_schedule(), call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return host_.run_leaf(detail::each_of(span, f), span.length, how, where);
+    return detail::run_leaf(host_, detail::each_of(span, f), span.length, how, where);
   }
   /// On all members, with blocks by what was measured in the runs before: weighted_schedule.hpp.
   template <class First, class Last, class Function>
@@ -144,7 +144,7 @@ class team : detail::misplaced_calls<detail::is_loop> {
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
                                            schedule how = static_schedule(), call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return host_.run_leaf(detail::blocks_of(span, f), span.length, how, where);
+    return detail::run_leaf(host_, detail::blocks_of(span, f), span.length, how, where);
   }
   template <class First, class Last, class Function>
   detail::if_bounds<First, Last> for_range(First first, Last last, Function&& f,
@@ -158,8 +158,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
   template <class Ranges, class Function>
   detail::if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
                                      schedule how = static_schedule(), call_site where = {}) {
-    return host_.run_leaf(detail::each_of_nested(ranges, f), detail::iterations_of(ranges), how,
-                          where);
+    return detail::run_leaf(host_, detail::each_of_nested(ranges, f), detail::iterations_of(ranges),
+                            how, where);
   }
 
   /// A region of member::for_ordered.

@@ -18,26 +18,23 @@ inline bool claim_share(const member_state& at, std::size_t rank, std::uint32_t 
 /// What a member does at the end of a loop: see team_barrier::meet().
 class late_shares : public usual_arrival {
  public:
-  late_shares(member_state& at, std::uint32_t loop, bool is_own, bool arrives,
-              const rank_shares& shares, const cell_combine& combine, cell* values) noexcept
+  late_shares(member_state& at, const rank_shares& shares, std::uint32_t loop, bool is_own) noexcept
       : at_(at),
+        shares_(shares),
         loop_(loop),
         is_own_(is_own),
-        arrives_(arrives),
-        shares_(shares),
-        combine_(combine),
-        values_(values) {}
+        arrives_(is_own || at.shared().shares.finish(at.rank(), 2)) {}
 
   /// For team_barrier: whether this member arrives by itself.
   bool arrives() const noexcept { return arrives_; }
   void put(cell& own) const noexcept {
-    if (values_ == nullptr) return;
-    cell& value = values_[at_.rank()];
+    if (shares_.values == nullptr) return;
+    cell& value = shares_.values[at_.rank()];
     (is_own_ ? own : value) = is_own_ ? value : own;
   }
   arrival_with_value::takes_value awaits(std::uint32_t phase, std::size_t rank,
                                          const cell& value) const noexcept {
-    return {{phase}, &value, values_ != nullptr ? &values_[rank] : nullptr};
+    return {{phase}, &value, shares_.values != nullptr ? &shares_.values[rank] : nullptr};
   }
   /// For team_barrier, after the arrival.
   void meanwhile() {
@@ -74,15 +71,13 @@ class late_shares : public usual_arrival {
     for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
       if (++other == at_.size()) other = 0;
       if (barrier().has_arrived(at_, other) || other >= shares_.count) continue;
-      if (!is_left(other) || !claim_share(at_, other, loop_)) continue;
+      // A look before: a claim that fails would take the line away from its member.
+      if (at_.shared().shares.look(other) != share_board::all_claimed(loop_ - 1)) continue;
+      if (!claim_share(at_, other, loop_)) continue;
       took = true;
       run_for(other);
     }
     return took;
-  }
-  /// Looks first: a claim that fails would take the line away from its member.
-  bool is_left(std::size_t rank) const noexcept {
-    return at_.shared().shares.look(rank) == share_board::all_claimed(loop_ - 1);
   }
   void run_for(std::size_t late) {
     struct watch {
@@ -95,29 +90,24 @@ class late_shares : public usual_arrival {
     if (!shares_.run(late)) return;
     share.is_done = true;
     if (at_.shared().shares.finish(late, 2)) {
-      barrier().arrive_for(at_, late, combine_);
+      barrier().arrive_for(at_, late, shares_.combine);
     }
   }
 
   team_barrier& barrier() const noexcept { return at_.shared().barrier; }
 
   member_state& at_;
+  const rank_shares& shares_;
   const std::uint32_t loop_;
   const bool is_own_, arrives_;
-  const rank_shares& shares_;
-  const cell_combine& combine_;
-  cell* const values_;
 };
 
-LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
-                                 const cell_combine& combine, cell* values) {
+LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, cell& out) {
   const std::uint32_t loop = ++at.loops;
-  share_board& claims = at.shared().shares;
   const bool is_own = claim_share(at, at.rank(), loop);
   if (is_own && !shares.run(at.rank())) return false;
-  late_shares late(at, loop, is_own, is_own || claims.finish(at.rank(), 2), shares, combine,
-                   values);
-  return meet(at, out, combine, late);
+  late_shares late(at, shares, loop, is_own);
+  return meet(at, out, shares.combine, late);
 }
 
 /// The turns of an ordered loop's iterations, for one member.
@@ -252,8 +242,9 @@ LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std
     run_share(at, rank, length, how, body);
     return true;
   };
-  cell nothing;
-  return run_claimed(at, {run, length}, nothing, [](cell&) {});
+  const auto nothing = [](cell&) {};
+  cell none;
+  return run_claimed(at, {run, length, nothing, nullptr}, none);
 }
 
 LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, std::size_t length,

@@ -47,18 +47,19 @@ namespace detail {
 
 // --- shares that other members may run ---
 
-/// The shares of a loop. Ranks from `count` on have none. A call returns false if the region was stopped; the share is
-/// then not done.
+/// The shares of a loop, and what the members make of them when they meet. Ranks from `count` on have no share. run()
+/// returns false if the region was stopped; the share is then not done. `values`: room for a value of each rank where
+/// members meet by flags, else null. A member's own share puts its value there; the values of others come from their
+/// cells.
 struct rank_shares {
   function_ref<bool(std::size_t rank)> run;
   std::size_t count;
+  cell_combine combine;
+  cell* values;
 };
 /// Runs this member's share unless another member has, and meets the others; `out` gets what combine(out) makes.
-/// `values`: room for a value of each rank where members meet by flags, else null. This member's share puts its value
-/// there; the values of others come from their cells. Requires: this member is not alone. False once the region is
-/// stopped.
-bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
-                 const cell_combine& combine, cell* values = nullptr);
+/// Requires: this member is not alone. False once the region is stopped.
+bool run_claimed(member_state& at, const rank_shares& shares, cell& out);
 
 // --- handing out ---
 

@@ -36,7 +36,7 @@ class member_nodes {
     cell values[most_met_by_cells];
     if (at_.meets_by_flags()) first_values_ = values;
     const auto put_share = [this](std::size_t rank) { return put_nodes(rank, false); };
-    return run_claimed(at_, {put_share, length_of(part_)}, out, combine, first_values_);
+    return run_claimed(at_, {put_share, length_of(part_), combine, first_values_}, out);
   }
   /// The same without the meeting: the caller must still meet the others. No member takes a share of another.
   bool put_own(schedule how) {

@@ -44,6 +44,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lockstep/call_site.hpp>
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/base/index_span.hpp>
 #include <lockstep/detail/base/range_parts.hpp>
@@ -311,6 +312,24 @@ loop_place loop_place_of<Leaf>::at(loop_place_of<Leaf>::loop::call,
                                        ? carried_loop<typename loop_place_of<Leaf>::loop>::call
                                        : nullptr,
                                    sizeof(typename loop_place_of<Leaf>::loop));
+
+/// Calls f(i), or f(first, last), of a leaf on a team_host: on the caller alone if the grain of the loop, or what is known
+/// of its place, says so.
+template <class Host, class Leaf>
+bool run_leaf(Host& on, const Leaf& leaf, std::size_t length, schedule how, source_place where) {
+  const sized_leaf<Leaf> loop = {length, leaf};
+  loop_place& place = loop_place_of<Leaf>::at;
+  const std::size_t grain = grain_of(how);
+  if (on.size() == 1 ||
+      (grain == 0 ? place.pace.allows(on.number(), length) : length / 2 < grain)) {
+    const range_body body(loop.call, &loop);
+    const lone_outcome alone = how.kind() == schedule_kind::static_blocks
+                                   ? on.run_alone(body, length)
+                                   : on.run_alone(body, length, how);
+    if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
+  }
+  return on.run_place(place, &loop, length, how, where);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

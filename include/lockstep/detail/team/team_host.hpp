@@ -68,22 +68,15 @@ class team_host {
   /// has it.
   started_region started(int in_flight) noexcept;
 
-  // A region that is one loop: TEAMLOOP-1 to TEAMLOOP-4. For each closure only this and a leaf are compiled.
+  // A region that is one loop: TEAMLOOP-1 to TEAMLOOP-4. For users: run_leaf() of leaf_loop.hpp.
 
-  /// f(i), or f(first, last), of a leaf.
-  template <class Leaf>
-  bool run_leaf(const Leaf& leaf, std::size_t length, schedule how, source_place where) {
-    const sized_leaf<Leaf> loop = {length, leaf};
-    loop_place& place = loop_place_of<Leaf>::at;
-    if (needs_nobody(place, length, how)) {
-      const range_body body(loop.call, &loop);
-      const lone_outcome alone = how.kind() == schedule_kind::static_blocks
-                                     ? run_alone(body, length)
-                                     : run_alone(body, length, how);
-      if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
-    }
-    return run_place(place, &loop, length, how, where);
-  }
+  /// A loop on the caller alone, without a region, if that may be: LONE-1 of src/team/team_host.cpp.
+  lone_outcome run_alone(const range_body& body, std::size_t length);
+  /// The same in chunks. Apart from the first, which takes 1.2 times as long where it has a schedule.
+  lone_outcome run_alone(const range_body& body, std::size_t length, schedule how);
+  /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
+  bool run_place(loop_place& place, const void* loop, std::size_t length, schedule how,
+                 source_place where);
   /// On all members, in blocks by measured speed.
   bool run_by_weights(const range_body& body, std::size_t length, weighted_schedule& how,
                       source_place where);
@@ -104,19 +97,6 @@ class team_host {
 
  private:
   friend class team_core;
-  /// From the grain of a loop, or from what is known of its place.
-  bool needs_nobody(loop_place& place, std::size_t length, schedule how) const noexcept {
-    if (size() == 1) return true;
-    const std::size_t grain = grain_of(how);
-    return grain == 0 ? place.pace.allows(number(), length) : length / 2 < grain;
-  }
-  /// A loop on the caller alone, without a region, if that may be: LONE-1 of src/team/team_host.cpp.
-  lone_outcome run_alone(const range_body& body, std::size_t length);
-  /// The same in chunks. Apart from the first, which takes 1.2 times as long where it has a schedule.
-  lone_outcome run_alone(const range_body& body, std::size_t length, schedule how);
-  /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
-  bool run_place(loop_place& place, const void* loop, std::size_t length, schedule how,
-                 source_place where);
   /// Where misuse is diagnosed: ends the program if the team has ended; its number is 0 then.
   void check_lives() const;
 
