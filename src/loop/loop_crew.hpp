@@ -48,41 +48,40 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// Which part of which loop. `parts`: of each of the `shares`.
+struct loop_part {
+  std::uint32_t region, shares, parts;
+  std::size_t rank;
+  std::uint32_t part;
+};
+
 /// A part of a loop as the loop's function sees it.
 class loop_share {
  public:
-  /// `tickets`: 0 when the loop begins. `parts`: of each of the `shares`.
-  loop_share(const stop_source& stop, atomic<std::size_t>& tickets, std::uint32_t region,
-             std::uint32_t shares, std::uint32_t parts, std::size_t rank, std::uint32_t part,
+  /// `tickets`: 0 when the loop begins. `which` must live as long.
+  loop_share(const stop_source& stop, atomic<std::size_t>& tickets, const loop_part& which,
              cell* beside = nullptr) noexcept
-      : stop_(stop),
-        tickets_(tickets),
-        region_(region),
-        shares_(shares),
-        parts_(parts),
-        part_(part),
-        rank_(rank),
-        beside_(beside) {}
+      : stop_(stop), tickets_(tickets), of_(which), beside_(beside) {}
 
   /// The rank of the member whose share it is.
-  std::size_t rank() const noexcept { return rank_; }
+  std::size_t rank() const noexcept { return of_.rank; }
   /// How many shares there are.
-  std::size_t size() const noexcept { return shares_; }
-  bool is_alone() const noexcept { return shares_ == 1; }
-  std::uint32_t parts() const noexcept { return parts_; }
+  std::size_t size() const noexcept { return of_.shares; }
+  bool is_alone() const noexcept { return of_.shares == 1; }
+  std::uint32_t parts() const noexcept { return of_.parts; }
   /// Its number among those of the share.
-  std::uint32_t part() const noexcept { return part_; }
+  std::uint32_t part() const noexcept { return of_.part; }
   /// This part's number among the parts of all shares.
-  std::size_t number() const noexcept { return rank_ * parts_ + part_; }
-  std::uint32_t region() const noexcept { return region_; }
+  std::size_t number() const noexcept { return of_.rank * of_.parts + of_.part; }
+  std::uint32_t region() const noexcept { return of_.region; }
   const stop_source& stop() const noexcept { return stop_; }
-  bool may_stop() const noexcept { return stop_.requested_relaxed(region_); }
-  bool is_stopped() const noexcept { return stop_.requested(region_); }
+  bool may_stop() const noexcept { return stop_.requested_relaxed(of_.region); }
+  bool is_stopped() const noexcept { return stop_.requested(of_.region); }
 
   /// This part of a range: a block for each share, and of that one for each part.
   index_range block_of(index_range range) const noexcept {
-    const index_range share = static_block(range.first, range.last, rank_, shares_);
-    return parts_ == 1 ? share : static_block(share.first, share.last, part_, parts_);
+    const index_range share = static_block(range.first, range.last, of_.rank, of_.shares);
+    return of_.parts == 1 ? share : static_block(share.first, share.last, of_.part, of_.parts);
   }
   /// The next number (0, 1, ...) from a counter that all shares use.
   std::size_t take() const noexcept {
@@ -94,8 +93,7 @@ class loop_share {
  private:
   const stop_source& stop_;
   atomic<std::size_t>& tickets_;
-  const std::uint32_t region_, shares_, parts_, part_;
-  const std::size_t rank_;
+  const loop_part& of_;
   cell* const beside_;
 };
 
@@ -155,7 +153,7 @@ class loop_crew {
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
       const observed_share seen(plan_.shares > 1 ? team_ : nullptr, 0, region);
-      run_part(part_of(region, plan_.shares, 1, 0, 0), what);
+      run_part({region, plan_.shares, 1, 0, 0}, what);
       seen.end_part();
       if (plan_.is_timed) note_parts(true);
     }
@@ -222,7 +220,7 @@ class loop_crew {
   void run_unannounced(std::uint32_t region, const job& what, std::size_t rank, std::uint32_t part,
                        std::uint32_t end) {
     for (; part < end; ++part) {
-      run_part(part_of(region, plan_.shares, plan_.parts, rank, part), what);
+      run_part({region, plan_.shares, plan_.parts, rank, part}, what);
     }
   }
   /// Announces the loop of which the caller has run `begun` parts of its share.
@@ -263,7 +261,7 @@ class loop_crew {
     if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 3
       const region_head head = claimed.head();
       const observed_share seen(team_, self, head.region);
-      run_part(part_of(head.region, head.size, claimed.announced.parts(), rank, claimed.part),
+      run_part({head.region, head.size, claimed.announced.parts(), rank, claimed.part},
                claimed.line->what);
       seen.end_part();
     }
@@ -297,24 +295,16 @@ class loop_crew {
     return took;
   }
 
-  LOCKSTEP_ALWAYS_INLINE loop_share part_of(std::uint32_t region, std::uint32_t shares,
-                                            std::uint32_t parts, std::size_t rank,
-                                            std::uint32_t part) noexcept {
-    return {stop_,  counts_[0].value.tickets,
-            region, shares,
-            parts,  rank,
-            part,   parts == 1 ? &board_.beside_report(rank) : nullptr};
-  }
-  LOCKSTEP_NOINLINE void run_part(loop_share&& me, const job& what) {
-    if (!me.is_alone() && me.may_stop()) return;
+  LOCKSTEP_NOINLINE void run_part(const loop_part& of, const job& what) {
+    if (of.shares != 1 && stop_.requested_relaxed(of.region)) return;
     open_part* seen = nullptr;
     if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {
-      seen = loop_part_begins({team_->team, me.region(), static_cast<std::uint32_t>(me.rank()),
-                               static_cast<std::uint32_t>(me.size())},
-                              me.part());
+      seen = loop_part_begins(
+          {team_->team, of.region, static_cast<std::uint32_t>(of.rank), of.shares}, of.part);
     }
-    call_guarded(stop_, me.region(), errors_, first_error::position_of(me.rank(), me.part()), what,
-                 me);
+    loop_share me(stop_, counts_[0].value.tickets, of,
+                  of.parts == 1 ? &board_.beside_report(of.rank) : nullptr);
+    call_guarded(stop_, of.region, errors_, first_error::position_of(of.rank, of.part), what, me);
     if (LOCKSTEP_UNLIKELY(seen != nullptr)) loop_part_ends(*seen);
   }
 

@@ -19,15 +19,13 @@ namespace placement {
 LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
   struct level {
     unsigned cpu_place::* number;
-    unsigned order;
     unsigned last;  // numbers have no gaps
-  } levels[] = {{&cpu_place::package, 0, 0}, {&cpu_place::node, 1, 0}, {&cpu_place::cache, 2, 0}};
+  } levels[] = {{&cpu_place::package, 0}, {&cpu_place::node, 0}, {&cpu_place::cache, 0}};
   for (level& each : levels) {
     for (const cpu_place& place : places) each.last = (std::max)(each.last, place.*each.number);
   }
-  std::sort(levels, levels + 3, [](const level& a, const level& b) {
-    return std::tie(a.last, a.order) < std::tie(b.last, b.order);
-  });
+  std::stable_sort(levels, levels + 3,
+                   [](const level& a, const level& b) { return a.last < b.last; });
   cpu_topology result(places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     result[i].package = places[i].*levels[0].number;
@@ -58,21 +56,24 @@ LOCKSTEP_INLINE std::vector<unsigned> deal(const cpu_place* places, std::size_t 
     for (std::size_t i = 0; i < count; ++i) order.push_back(places[i * size / count].cpu);
     return order;
   }
-  std::vector<std::size_t> ends;
-  for (std::size_t i = 1; i <= size; ++i) {
-    if (i == size || places[i].*numbers[level] != places[i - 1].*numbers[level]) ends.push_back(i);
+  struct part {
+    const cpu_place* places;
+    std::size_t size, taken;
+  };
+  std::vector<part> parts;
+  for (const cpu_place* at = places; at != places + size; ++at) {
+    if (at == places || at->*numbers[level] != at[-1].*numbers[level]) parts.push_back({at, 0, 0});
+    ++parts.back().size;
   }
-  const auto begin_of = [&](std::size_t part) { return part == 0 ? 0 : ends[part - 1]; };
-  std::vector<std::size_t> taken(ends.size());
-  for (std::size_t part = 0, rest = count; rest > 0; part = (part + 1) % ends.size()) {
-    if (taken[part] == ends[part] - begin_of(part)) continue;
-    ++taken[part];
+  for (std::size_t turn = 0, rest = count; rest > 0; ++turn) {
+    part& next = parts[turn % parts.size()];
+    if (next.taken == next.size) continue;
+    ++next.taken;
     --rest;
   }
   std::vector<std::vector<unsigned>> dealt;
-  for (std::size_t part = 0; part < ends.size(); ++part) {
-    const std::size_t begin = begin_of(part);
-    dealt.push_back(deal(places + begin, ends[part] - begin, taken[part], level + 1));
+  for (const part& each : parts) {
+    dealt.push_back(deal(each.places, each.size, each.taken, level + 1));
   }
   for (std::size_t turn = 0; order.size() < count; ++turn) {
     for (const std::vector<unsigned>& part : dealt) {

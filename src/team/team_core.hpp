@@ -384,7 +384,8 @@ class team_core : public aligned_new<256> {
       goes_on = call_alone(stop, what, alone.self);
     } else {
       atomic<std::size_t> tickets{0};
-      loop_share all(stop, tickets, 1, 1, 1, 0, 0);
+      const loop_part whole = {1, 1, 1, 0, 0};
+      loop_share all(stop, tickets, whole);
       if (all.is_stopped()) return false;  // the region around it was stopped before
       goes_on = call_alone(stop, what, all);
     }

@@ -35,10 +35,11 @@ struct lone_member {
 /// A part of a loop that nobody else runs.
 struct lone_share {
   explicit lone_share(std::size_t rank, std::uint32_t part = 0, std::uint32_t parts = 1)
-      : self(stop, tickets, 1, 8, parts, rank, part) {}
+      : which{1, 8, parts, rank, part}, self(stop, tickets, which) {}
 
   lockstep::detail::stop_source stop;
   lockstep::detail::atomic<std::size_t> tickets{0};
+  lockstep::detail::loop_part which;
   loop_share self;
 };
 
