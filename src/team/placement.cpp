@@ -19,13 +19,15 @@ namespace placement {
 LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
   struct level {
     unsigned cpu_place::* number;
+    unsigned order;
     unsigned last;  // numbers have no gaps
-  } levels[] = {{&cpu_place::package, 0}, {&cpu_place::node, 0}, {&cpu_place::cache, 0}};
+  } levels[] = {{&cpu_place::package, 0, 0}, {&cpu_place::node, 1, 0}, {&cpu_place::cache, 2, 0}};
   for (level& each : levels) {
     for (const cpu_place& place : places) each.last = (std::max)(each.last, place.*each.number);
   }
-  std::stable_sort(levels, levels + 3,
-                   [](const level& a, const level& b) { return a.last < b.last; });
+  std::sort(levels, levels + 3, [](const level& a, const level& b) {
+    return std::tie(a.last, a.order) < std::tie(b.last, b.order);
+  });
   cpu_topology result(places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     result[i].package = places[i].*levels[0].number;
