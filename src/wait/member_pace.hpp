@@ -16,15 +16,17 @@
 //   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin after
 //          the longest. The worker polls in a window, and sleeps between windows. After the last window it sleeps until
 //          it is woken. Two gaps that alternate have a window each. One hiccup of the caller must not spoil the next
-//          sixteen waits. So among eight gaps or more, a gap that stands alone has no window. In a window, an eighth of
-//          the gaps is ignored at the upper end, and counts little at the lower end.
+//          sixteen waits. So among eight gaps or more, a gap that stands alone has no window, and a window ignores an
+//          eighth of its gaps at either end. Long sleeps end later than short ones: the window opens earlier by a
+//          32nd of the gap.
 //   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is when misses
-//          exceed hits by `most_doubt`, until hits have made up for them; at once where a thread lost a time slice while
-//          it polled.
-//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly. It also falls where
-//          the worker polled through a gap. Otherwise a long lead would prevent the sleeps that show it is too long.
+//          exceed hits by `most_doubt`, until hits have made up for them. Where a thread lost a time slice while it polled,
+//          that takes sixty hits: strangers stay, and the next slice costs as much as hundreds of regions gain.
+//   GAP-4  The lead follows how late the worker wakes up. A wake-up that comes later than the lead raises it, by a
+//          quarter at most: one in a hundred comes ten times as late, and must not cost the next hundred a long poll. Each
+//          wait lowers it a little. So it also falls where it is so long that the worker does not sleep at all.
 //   GAP-5  The end of a missed loop begins the next gap: a worker that comes too late for one is there for the next.
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and one step of a program may consist of
 // many short gaps and a long one. Gaps above 4 s count as 4 s. No window opens later than `longest_gap`.
@@ -139,11 +141,11 @@ class member_pace {
 
   static constexpr std::uint64_t shortest_gap = 2000;
   static constexpr std::uint64_t longest_gap = 1000000000;
-  /// The worker polls through a shorter sleep: sleeping costs 20 us of CPU time and wakes up 25 us late. Loops of 20 us
-  /// after pauses of 50 us take 1.76 CPUs with 15 us, 1.98 with 50, and the same time.
+  /// The worker polls through a shorter sleep: a sleep costs 6 to 20 us of CPU time, and ends so much too late
+  /// (docs/maintainers/decisions/0067).
   static constexpr std::uint64_t shortest_sleep = 15000;
-  static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
-  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
+  static constexpr std::uint64_t first_lead = 30000, least_lead = 5000, most_lead = 300000;
+  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4, doubt_after_slice = 64;
 
   wait_history regions, reports;  ///< its waits for regions, and for the reports of others
   separation_pace separation;
@@ -158,7 +160,6 @@ class member_pace {
     if (gap_ != 0) came_after(gap_);  // learned only now, when there is time
     start_ = at_ = now;
     gap_ = polled_ = 0;
-    has_slept_ = false;
     doing_ = {step::kind::rest, 0};
   }
   /// Whether it is worth asking next_step().
@@ -169,7 +170,6 @@ class member_pace {
     doing_ = step_after(now > start_ ? now - start_ : 0, polled_);
     doing_.until += start_;
     had_no_cpu_ = false;
-    has_slept_ |= doing_.what != step::kind::poll;
     return doing_;
   }
   /// The member slept through a loop. GAP-5.
@@ -181,7 +181,7 @@ class member_pace {
   /// Between two looks of a poll that much time went by. Was its CPU with another thread?
   void looked_after(std::uint64_t time) noexcept {
     had_no_cpu_ = time > lost_time;
-    if (time > backoff_trust::long_yield) doubt_ = 2 * most_doubt;
+    if (time > backoff_trust::long_yield) doubt_ = doubt_after_slice;
   }
   /// The region came. `is_gap`: the member waited for nothing else.
   void wait_ends(std::uint64_t now, bool is_gap) noexcept {
@@ -189,7 +189,7 @@ class member_pace {
     // It may have come while this thread overslept: then the gap counts as no longer than expected.
     if (doing_.what == step::kind::sleep) now = lesser(now, doing_.until);
     if (doing_.what == step::kind::poll && !had_no_cpu_) separation.has_own_cpu();
-    if (!has_slept_) lead_ -= (lead_ - least_lead) / 64;
+    lead_ = larger(lead_ - lead_ / 64, least_lead);
     gap_ = is_gap && now > start_ ? now - start_ : 0;
   }
   /// The wait that just ended was not a gap between two regions.
@@ -239,12 +239,11 @@ class member_pace {
     while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
     return end;
   }
-  /// The margin on both sides is a quarter of the range: for gaps that were not among the last ones.
+  /// A quarter of the range on both sides is for gaps that were not among the last ones.
   window window_of(unsigned first, unsigned end) const noexcept {
     const unsigned ignored = (end - first) / most_for_one;
-    const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
-    const std::uint64_t least = larger<std::uint64_t>(sorted_[first], usual - usual / 8);
-    const std::uint64_t early = (most - least) / 4 + lead_;
+    const std::uint64_t least = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
+    const std::uint64_t early = (most - least) / 4 + least / 32 + lead_;
     return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
   }
 
@@ -271,8 +270,7 @@ class member_pace {
     if (doing_.what == step::kind::poll && now > start_) polled_ += now - larger(at_, start_);
     if (doing_.what == step::kind::sleep && now >= doing_.until) {
       const std::uint64_t late = lesser(now - doing_.until, most_lead);
-      lead_ = late > lead_ ? lead_ + (late - lead_) / 2 : lead_ - (lead_ - late) / 64;
-      lead_ = larger(lead_, least_lead);
+      if (late > lead_) lead_ += lesser(late - lead_, lead_) / 4;
     }
     at_ = now;
   }
@@ -292,7 +290,7 @@ class member_pace {
   std::uint64_t gap_ = 0;                          ///< the last one, if it is not learned yet
   std::uint64_t start_ = 0, at_ = 0, polled_ = 0;  ///< of this wait
   step doing_ = {step::kind::rest, 0};
-  bool has_slept_ = false, had_no_cpu_ = false;
+  bool had_no_cpu_ = false;
 };
 
 }  // namespace detail

@@ -95,28 +95,28 @@ TEST_F(anticipating_wait_test, what_does_not_come_is_slept_for_after_a_bounded_p
 }
 
 TEST_F(anticipating_wait_test, polls_give_the_cpu_away_EXPECT_2) {
-  for (int i = 0; i < 6; ++i) wait_for(60 * us);
+  for (int i = 0; i < 6; ++i) wait_for(40 * us);
   const std::size_t before = scripted_system::instance().count(call::yield);
-  const region what = wait_for(60 * us);
+  const region what = wait_for(40 * us);
   EXPECT_TRUE(what.sleeps.empty());
-  EXPECT_GE(scripted_system::instance().count(call::yield) - before, 12u);
+  EXPECT_GE(scripted_system::instance().count(call::yield) - before, 8u);
 }
 
 TEST_F(anticipating_wait_test, who_polled_without_a_cpu_when_it_came_says_so) {
-  for (int i = 0; i < 6; ++i) wait_for(60 * us);
+  for (int i = 0; i < 6; ++i) wait_for(40 * us);
   EXPECT_FALSE(pace_.take_had_no_cpu());
   scripted_system::instance().yield_cost = 50 * us;
-  wait_for(60 * us);
+  wait_for(40 * us);
   EXPECT_TRUE(pace_.take_had_no_cpu());
   scripted_system::instance().yield_cost = 1 * us;
-  wait_for(60 * us);
+  wait_for(40 * us);
   EXPECT_FALSE(pace_.take_had_no_cpu());
   wait_for(0);
   EXPECT_FALSE(pace_.take_had_no_cpu());
 }
 
 TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_while_EXPECT_2) {
-  for (int i = 0; i < 6; ++i) wait_for(60 * us);
+  for (int i = 0; i < 6; ++i) wait_for(40 * us);
   scripted_system::instance().yield_cost = 3 * ms;
   const region what = wait_for(10 * ms);
   EXPECT_EQ(what.sleeps.size(), 1u);
