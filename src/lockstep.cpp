@@ -31,6 +31,7 @@
 #endif
 
 // platform
+#include "platform/build_info.cpp"
 #include "platform/cache_line.cpp"
 #include "platform/clock.cpp"
 #include "platform/cpus.cpp"
@@ -50,7 +51,6 @@
 #include "base/wait_policy.cpp"
 
 // wait
-#include "wait/build_info.cpp"
 #include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
 #include "wait/wait_engine.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/build_info.hpp -- how the library was built and what it found here (layer: wait)
+// lockstep/build_info.hpp -- how the library was built and what it found here (layer: platform)
 //
 // Says in bug reports, and to programs that refuse to run without a native futex, what was compiled and what the
 // system granted. How a team is set up: LOCKSTEP_DISPLAY_ENV.

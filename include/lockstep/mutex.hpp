@@ -33,7 +33,7 @@ class mutex_queue;
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
 //   1  word.compare_exch acquire  2      we see what the last holder did
-//   2  word.fetch_sub    release  1      the other half; so for row 6 of parking_lot.hpp
+//   2  word.fetch_sub    release  1      the other half; so for row 5 of parking_lot.hpp
 //   3  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   lock and unlock: one read-modify-write each, 4 ns for both where no other thread wants the lock

@@ -9,7 +9,7 @@
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  word.compare_exch release  -      for rows 6 and 9 of parking_lot.hpp: a permit carries what its releaser did,
+//   1  word.compare_exch release  -      for rows 5 and 8 of parking_lot.hpp: a permit carries what its releaser did,
 //                                        and those before it, because all changes keep the release sequence
 //   2  word.load         relaxed  -      a guess for the compare-exchange that follows
 //   3  word.compare_exch acquire  1      the other half

@@ -12,7 +12,7 @@
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  word.fetch_sub     release  2      and rows 6 and 9 of parking_lot.hpp; later readers' changes keep the release
+//   1  word.fetch_sub     release  2      and rows 5 and 8 of parking_lot.hpp; later readers' changes keep the release
 //                                         sequence
 //   2  word.compare_exch  acquire  1      the other half
 //   3  word.load, failed  relaxed  -      a guess for 2; where that fails, nothing was read

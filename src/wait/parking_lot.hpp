@@ -19,21 +19,17 @@
 //              keeps its place until it has what it waits for. So the child finds every word with such bits.
 //
 // word_ of parked_thread
-//   value  name      meaning                           set by
-//   0      -         not notified, its thread is awake its thread, before the node is in a queue
-//   1      sleeping  not notified, its thread sleeps   its thread, by CAS from 0, before it sleeps
-//   2      notified  it may return                     the thread that took the node out, or let it go
-// Sleeping may stay after a sleep that ended early: this costs a needless wake. Only the node's own thread undoes
-// notified, to use the node again.
+//   bit    name      meaning                   set by
+//   0      sleeping  its thread may be asleep  its thread: WORD-1 of word_waiter.hpp
+//   1      notified  it may return             the thread that took the node out, or let it go
+// Only the node's own thread clears both, to use the node again.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  word.exchange      release  2      PARKING-3
-//   2  word.load          acquire  1      PARKING-3
-//   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
-//                                         suffices; the load 2 follows
-//   4  word.store         relaxed  -      no other thread knows the node at that time
-//   5  word.fetch_and     relaxed  -      the only thread of the child
+//   2  wait for word      acquire  1      PARKING-3, in word_waiter.hpp (1 there)
+//   3  word.store         relaxed  -      no other thread knows the node at that time
+//   4  word.fetch_and     relaxed  -      the only thread of the child
 //
 // Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
 //        other keys in the same bucket. fork() takes and frees the 256 locks, 5 us.
@@ -52,7 +48,7 @@
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "short_lock.hpp"
-#include "wait_engine.hpp"
+#include "word_waiter.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -81,9 +77,9 @@ class parked_thread : public list_node<parked_thread> {
   bool wait(wait_policy policy, deadline until = deadline::never(),
             source_place where = source_place(),
             wait_history& history = this_thread_history_in_queues()) {
-    notification what(*this, where);
-    const bool notified = wait_engine::wait(what, policy, history, until);
-    if (what.slept) history.yielding.failed();
+    word_waiter<was_notified> what(word_, {first_queue_}, where, waitable::single_yield_time);
+    const bool notified = wait_engine::wait(what, policy, history, until);  // 2
+    if (what.has_announced()) history.yielding.failed();
     return notified;
   }
 
@@ -98,31 +94,13 @@ class parked_thread : public list_node<parked_thread> {
  private:
   friend class parking_lot;
   friend class wake_list;
-  enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
+  static constexpr std::uint32_t notified_ = 2;
 
-  /// Apart from the node, to keep the node small.
-  struct notification final : waitable {
-    parked_thread& self;
-    bool slept = false;
-
-    notification(parked_thread& of, source_place from) noexcept
-        : waitable(from, single_yield_time), self(of) {}
-    bool ready() noexcept override {
-      return self.word_.load(memory_order_acquire) == notified_;  // 2
-    }
-    void sleep(deadline until) override {
-      slept = true;
-      std::uint32_t word = 0;
-      if (!self.word_.compare_exchange_strong(word, sleeping_, memory_order_relaxed,  // 3
-                                              memory_order_relaxed) &&                // 3
-          word != sleeping_) {
-        return;
-      }
-      futex_wait(self.word_, sleeping_, until.nanoseconds());
-    }
-    void describe(wait_subject& to) const noexcept override {
-      const std::uintptr_t queue = self.first_queue_, which = queue & 3u;
-      to.sleeps_on = &self.word_;
+  struct was_notified {
+    std::uintptr_t queue;
+    bool operator()(std::uint32_t word) const noexcept { return (word & notified_) != 0; }
+    void describe(wait_subject& to) const noexcept {
+      const std::uintptr_t which = queue & 3u;
       to.object = reinterpret_cast<const void*>(queue - which);
       if (queue != 0) to.kind = wait_kind_of(static_cast<queue_kind>(which));
     }
@@ -149,8 +127,8 @@ class wake_list {
 
   void notify(parked_thread& thread) {
     wait_word& word = thread.word_;
-    constexpr std::uint32_t sleeping = parked_thread::sleeping_;
-    if (word.exchange(parked_thread::notified_, memory_order_release) != sleeping) return;  // 1
+    constexpr std::uint32_t notified = parked_thread::notified_;
+    if ((word.exchange(notified, memory_order_release) & sleeping_bit) == 0) return;  // 1
     if (count_ == capacity) wake();
     words_[count_++] = &word;
   }
@@ -240,7 +218,7 @@ class parking_lot {
     /// Called by the thread itself after a try in vain: it waits again.
     void come_back(parked_thread& thread) noexcept {
       thread.waits_ = true;
-      thread.word_.store(0, memory_order_relaxed);  // 4
+      thread.word_.store(0, memory_order_relaxed);  // 3
     }
 
    private:
@@ -271,7 +249,7 @@ class parking_lot {
           const std::uintptr_t which = at->key_ & 3u;
           wait_word& word = *reinterpret_cast<wait_word*>(at->key_ - which);
           word.fetch_and(without_waiters(static_cast<kind>(which)),
-                         memory_order_relaxed);  // 5
+                         memory_order_relaxed);  // 4
         }
         ::new (&each) bucket();
       }
@@ -304,11 +282,11 @@ LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs     why it suffices
-//   6  word.compare_exch acquire  object's  we see what came before the release of what we take: that change has
+//   5  word.compare_exch acquire  object's  we see what came before the release of what we take: that change has
 //                                           release order, and all changes here keep the release sequence
-//   7  word.load         relaxed  -         a guess for the compare-exchange that follows
-//   8  word.compare_exch relaxed  -         takes nothing; the queue's lock orders the marks (QUEUED-2)
-//   9  word.compare_exch acquire  object's  takes for waiters: their notification (1) shows them what we have seen
+//   6  word.load         relaxed  -         a guess for the compare-exchange that follows
+//   7  word.compare_exch relaxed  -         takes nothing; the queue's lock orders the marks (QUEUED-2)
+//   8  word.compare_exch acquire  object's  takes for waiters: their notification (1) shows them what we have seen
 //
 // Cost   to take what is free: one read-modify-write. To queue up: the queue's lock and one read-modify-write.
 
@@ -347,10 +325,13 @@ class queued_word {
   /// Takes and returns true. If it may not take, it changes the word to wanted(word, as), unless that is null, and
   /// returns false. Requires: nothing is wanted, or the queue is locked.
   bool take_or(std::uint32_t as, std::uint32_t (*wanted)(std::uint32_t, std::uint32_t)) noexcept {
-    std::uint32_t word = word_.load(memory_order_relaxed);  // 7
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 6
     while (true) {
       if (Rules::may_take(word, as)) {
-        if (take(word, Rules::taken(word, as))) return true;
+        if (word_.compare_exchange_strong(word, Rules::taken(word, as), memory_order_acquire,  // 5
+                                          memory_order_relaxed)) {  // 6
+          return true;
+        }
       } else if (wanted == nullptr || change(word, wanted(word, as))) {
         return false;
       }
@@ -366,17 +347,13 @@ class queued_word {
   /// After a waiter has left the queue.
   void unmark_if_empty(const parking_lot::queue& waiters) noexcept {
     if (!waiters.empty()) return;
-    std::uint32_t word = word_.load(memory_order_relaxed);  // 7
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 6
     while (!change(word, Rules::without_waiters(word))) continue;
   }
 
-  bool take(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, memory_order_acquire,  // 6
-                                         memory_order_relaxed);              // 7
-  }
   bool change(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, memory_order_relaxed,  // 8
-                                         memory_order_relaxed);              // 7
+    return word_.compare_exchange_strong(old, wanted, memory_order_relaxed,  // 7
+                                         memory_order_relaxed);              // 6
   }
 
  protected:
@@ -436,7 +413,7 @@ class handed_word : public queued_word<Rules> {
 
   void hand_over(parking_lot::queue& waiters, wake_list& woken) {
     if (waiters.empty()) return;
-    std::uint32_t word = this->word_.load(memory_order_relaxed);  // 7
+    std::uint32_t word = this->word_.load(memory_order_relaxed);  // 6
     std::uint32_t served = 0, wanted = 0;
     do {
       wanted = word;
@@ -448,8 +425,8 @@ class handed_word : public queued_word<Rules> {
       }
       if (served == 0) return;
       if (next == nullptr) wanted = Rules::without_waiters(wanted);
-    } while (!this->word_.compare_exchange_strong(word, wanted, memory_order_acquire,  // 9
-                                                  memory_order_relaxed));  // 7
+    } while (!this->word_.compare_exchange_strong(word, wanted, memory_order_acquire,  // 8
+                                                  memory_order_relaxed));  // 6
     for (; served > 0; --served) {
       parked_thread& next = *waiters.front();
       waiters.remove(next);

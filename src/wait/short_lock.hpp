@@ -47,9 +47,15 @@ class short_lock {
   void lock() { lock(word_); }
   void unlock() { unlock(word_); }
 
-  /// The same for a word that lies elsewhere; 0 is free.
+  /// The same for a word that lies elsewhere; 0 is free. Observers see the wait as one of that kind.
+  static bool try_lock(wait_word& word) noexcept { return take(word, held); }
   static void lock(wait_word& word) {
-    if (LOCKSTEP_UNLIKELY(!try_lock(word, held))) lock_slowly(word);
+    if (LOCKSTEP_UNLIKELY(!try_lock(word))) lock_slowly(word);
+  }
+  LOCKSTEP_NOINLINE static void lock_slowly(wait_word& word, wait_policy policy = wait_policy(),
+                                            wait_kind kind = wait_kind::internal_lock) {
+    attempt now(word, kind);
+    wait_engine::wait_slowly(now, policy, this_thread_history());
   }
   static void unlock(wait_word& word) {
     if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 3
@@ -58,25 +64,22 @@ class short_lock {
  private:
   enum : std::uint32_t { is_free = 0, held = 1, slept_on = 2 };
 
-  static bool try_lock(wait_word& word, std::uint32_t as) {
+  static bool take(wait_word& word, std::uint32_t as) noexcept {
     std::uint32_t expected = is_free;
     return word.compare_exchange_strong(expected, as, memory_order_acquire,  // 1
                                         memory_order_relaxed);               // 5
   }
-  LOCKSTEP_NOINLINE static void lock_slowly(wait_word& word) {
-    attempt now(word);
-    wait_engine::wait_slowly(now, wait_policy(), this_thread_history());
-  }
 
   struct attempt final : waitable {
     wait_word& word;
+    const wait_kind kind;
     std::uint32_t take_as = held;
     bool taken = false;
 
-    explicit attempt(wait_word& of) noexcept : word(of) {}
+    attempt(wait_word& of, wait_kind as) noexcept : word(of), kind(as) {}
 
     bool ready() noexcept override {
-      return taken || (word.load(memory_order_relaxed) == is_free && try_lock(word, take_as));  // 4
+      return taken || (word.load(memory_order_relaxed) == is_free && take(word, take_as));  // 4
     }
     void sleep(deadline until) override {
       take_as = slept_on;
@@ -85,7 +88,7 @@ class short_lock {
     }
     void describe(wait_subject& to) const noexcept override {
       to.object = to.sleeps_on = &word;
-      to.kind = wait_kind::internal_lock;
+      to.kind = kind;
     }
   };
 

@@ -24,7 +24,7 @@
 //                 instead preempts the stranger when it is woken. With 8 busy strangers an event hop takes
 //                 11 to 165 us, and 1.9 to 4.4 ms if such yields count as successes. In a crowd of 256
 //                 threads of our own, a yield returns within 0.3 ms.
-//   unmeasured_yields  a yield that ends a wait takes 1.3 us; 0.1 us of this is for the clock and wait_long().
+//   unmeasured_yields  a yield that ends a wait takes 1.3 us; 0.1 us of this is for the clock and the way to it.
 //                 So in a crowd, after 16 waits in a row that ended in short, measured yields, 7 in 8 waits
 //                 begin with so many yields without the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
 //                 the time.
@@ -36,8 +36,6 @@
 
 #include <chrono>
 
-#include "../observe/hooks.hpp"
-#include "../platform/system.hpp"
 #include "member_pace.hpp"
 
 namespace lockstep {
@@ -97,14 +95,13 @@ LOCKSTEP_INLINE const wait_pulse*& wait_pulse::of_this_thread() noexcept {
 
 // The rungs.
 
-LOCKSTEP_INLINE bool wait_engine::is_over(deadline until) {
-  return !until.is_never() && until.is_past(monotonic_nanoseconds());
-}
-
 struct wait_rungs {
   static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
   static constexpr unsigned unmeasured_yields = 6;
 
+  static bool is_over(deadline until) {
+    return !until.is_never() && until.is_past(monotonic_nanoseconds());
+  }
   static deadline earlier(deadline a, deadline b) noexcept {
     return a.nanoseconds() < b.nanoseconds() ? a : b;
   }
@@ -162,13 +159,13 @@ struct wait_rungs {
     const wait_pulse*& own = wait_pulse::of_this_thread();
     const wait_pulse* const pulse = own;
     for (deadline beat = next_beat(pulse); !what.ready();) {
-      if (wait_engine::is_over(until)) return what.ready();
+      if (is_over(until)) return what.ready();
       if (sleeps) {
         what.sleep(earlier(beat, until));
       } else if (spin(what, no_deadline, earlier(beat, until))) {
         return true;
       }
-      if (!wait_engine::is_over(beat)) continue;
+      if (!is_over(beat)) continue;
       own = nullptr;  // the call may wait, too
       pulse->call(pulse->context);
       own = pulse;
@@ -194,13 +191,6 @@ LOCKSTEP_INLINE bool wait_engine::poll(waitable& what) {
 LOCKSTEP_INLINE bool wait_engine::begins_with_polls(wait_policy policy, wait_history& history) {
   return !policy.is_block() && !policy.is_crowded() &&
          (!policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks()));
-}
-
-LOCKSTEP_INLINE bool wait_engine::wait_long(waitable& what, wait_policy policy,
-                                            wait_history& history, deadline until, rung first,
-                                            rung last) {
-  observed_wait seen(what);
-  return climb(what, policy, history, until, first, last, seen);
 }
 
 LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait_history& history,

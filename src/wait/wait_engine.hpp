@@ -24,13 +24,13 @@
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/wait_history.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../observe/hooks.hpp"
 #include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-class observed_wait;
 class round_pace;
 
 /// What is waited for, and how.
@@ -109,7 +109,8 @@ class wait_engine {
       if (policy.is_adaptive()) history.spinning.paid();
       return true;
     }
-    return wait_long(what, policy, history, until, polls ? rung::poll : rung::yield, last);
+    observed_wait seen(what);
+    return climb(what, policy, history, until, polls ? rung::poll : rung::yield, last, seen);
   }
   /// Polls about as long as poll(). It ends most waits that the first look does not end, so it is compiled for each
   /// kind of wait. It does not read the clock, which costs as much as one pause. The first looks have no pause: where a
@@ -129,8 +130,6 @@ class wait_engine {
   /// Looks for the time between two looks at the clock.
   static bool poll(waitable& what);
 
-  static bool is_over(deadline until);
-
   /// The ladder from the rung `first` on, after a look in vain. Observers know this wait already, as `seen`.
   static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
                     rung first, rung last, observed_wait& seen);
@@ -139,8 +138,6 @@ class wait_engine {
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
 
   static bool begins_with_polls(wait_policy policy, wait_history& history);
-  static bool wait_long(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                        rung first, rung last);
 };
 
 namespace misuse {

@@ -40,10 +40,6 @@ MUTANTS = (
      ("task_trees.c", "task_groups.c")),
     ("task_pool.cpp", f"others.fetch_sub(ends, {RELEASE});", f"others.fetch_sub(ends, {RELAXED});", ("task_groups.c",)),
     ("task_pool.cpp", f"ended.load({ACQUIRE})", f"ended.load({RELAXED})", ("task_dependences.c", "task_events.c")),
-    ("word_lock.hpp", f"compare_exchange_strong(expected, as, {ACQUIRE}",
-     f"compare_exchange_strong(expected, as, {RELAXED}",
-     ("../programs/locks.c",)),
-    ("word_lock.hpp", f"word_.exchange(is_free, {RELEASE})", f"word_.exchange(is_free, {RELAXED})", ("../programs/locks.c",)),
 )
 
 

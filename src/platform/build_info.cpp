@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/wait/build_info.cpp -- build_info.hpp (layer: wait)
+// src/platform/build_info.cpp -- build_info.hpp (layer: platform)
 #include <lockstep/build_info.hpp>
-#include "../platform/cpus.hpp"
+#include "cpus.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
