@@ -21,6 +21,14 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
+/// Room for values that do not fit a cell, until the end of the region; null if they do.
+inline void* prepare(member_state& at, const operations& what, owner<kept_values>& keeps,
+                     std::size_t count) {
+  if (what.type == nullptr) return nullptr;
+  member_state::note_kept_values(at.shared());
+  return make_room(*what.type, keeps, count);
+}
+
 class member_nodes {
  public:
   /// Of a range of `length` iterations. Requires: part lies in its leaves.
@@ -55,15 +63,6 @@ class member_nodes {
   }
 
  protected:
-  /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
-  /// there. False once the region is stopped.
-  bool put_leaves(schedule how);
-  void* prepare(owner<kept_values>& keeps, std::size_t count) const {
-    if (what_.type == nullptr) return nullptr;
-    at_.shared().note(group::values);
-    return make_room(*what_.type, keeps, count);
-  }
-
   member_state& at_;
   const operations& what_;
   const operands& of_;
@@ -71,10 +70,26 @@ class member_nodes {
   const index_range part_;
 
  private:
+  /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
+  /// there. False once the region is stopped.
+  bool put_leaves(schedule how) {
+    void* const room = prepare(at_, what_, at_.kept[member_state::leaves], length_of(part_));
+    bool goes_on = true;
+    const auto put_part = [&](std::size_t first, std::size_t last) {
+      const index_range leaves = {part_.first + first, part_.first + last};
+      tree_walk walk(what_, of_, run_of(at_, length_));
+      goes_on = goes_on && walk.put_leaves(leaves, room, &at_.shared().leaves[leaves.first]);
+    };
+    const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
+    const bool complete =
+        loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), put_part);
+    return goes_on && at_.sync() && complete;
+  }
   /// Puts the nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
-    void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
+    void* const room =
+        prepare(at_, what_, shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
     const cell* const known = from_leaves ? &shared.leaves[0] : nullptr;
     const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
     return tree_walk(what_, of_, run_of(at_, length_), known)
@@ -90,20 +105,6 @@ class member_nodes {
   std::uint32_t phase_ = 0;
   cell* first_values_ = nullptr;  ///< of all ranks, where members meet by flags
 };
-
-inline bool member_nodes::put_leaves(schedule how) {
-  void* const room = prepare(at_.kept[member_state::leaves], length_of(part_));
-  bool goes_on = true;
-  const auto put_part = [&](std::size_t first, std::size_t last) {
-    const index_range leaves = {part_.first + first, part_.first + last};
-    tree_walk walk(what_, of_, run_of(at_, length_));
-    goes_on = goes_on && walk.put_leaves(leaves, room, &at_.shared().leaves[leaves.first]);
-  };
-  const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
-  const bool complete =
-      loops::hand_out(at_, length_of(part_), schedule(how.kind(), chunk), put_part);
-  return goes_on && at_.sync() && complete;
-}
 
 }  // namespace reductions
 }  // namespace detail

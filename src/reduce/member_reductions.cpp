@@ -56,81 +56,64 @@ inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
   return are_own || at.wait_before_construct();
 }
 
-/// A reduction over the range, in a region.
-class member_reduction : private member_nodes {
- public:
-  member_reduction(member_state& at, const operations& what, const operands& of,
-                   std::size_t length) noexcept
-      : member_nodes(at, what, of, length, index_range{0, reduction_tree::leaves_of(length)}) {}
-
-  /// Gives the same bits for every number of members and every schedule.
-  outcome reduce(schedule how, void* result) {
-    if (part_.last == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
-    if (!at_.is_alone() && !wait_for_data(at_, length_, how)) return outcome::stopped;
-    const without_constructs mark(at_, "a reduction");
-    if (at_.is_alone()) return reduce_alone(result);
-    cell out = {};
-    if (!put(how, out, [this](cell& into) { combine_all(into); })) return outcome::stopped;
-    take(out, result);
-    return outcome::done;
-  }
-
-  /// Two passes over the leaves, so f is called twice for each index. The first sums each leaf. The second starts at a
-  /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
-  outcome scan(const void* init, void* result) {
-    if (!at_.goes_on()) return outcome::stopped;
-    if (!at_.is_alone() && !wait_for_data(at_, length_, static_schedule())) return outcome::stopped;
-    const without_constructs mark(at_, "a scan");
-    scan_walk values(what_, of_, init);
-    if (at_.is_alone()) {
-      if (!values.scan_all(run_of(at_, length_, part_)) || !at_.goes_on()) return outcome::stopped;
-    } else {
-      const leaf_run mine = run_of(at_, length_, at_.block_of(part_));
-      void* const room = prepare(at_.kept[member_state::leaves], length_of(mine.leaves));
-      cell* const sums = &at_.shared().leaves[0];
-      if (!what_.sum_leaves(of_, mine, room, sums) || !at_.sync() ||
-          !values.scan_block(mine, sums)) {
-        return outcome::stopped;
-      }
-      values.skip({mine.leaves.last, part_.last}, sums);
-      if (!at_.sync()) return outcome::stopped;
-    }
-    values.take_top(result);
-    return outcome::done;
-  }
-
- private:
-  outcome reduce_alone(void* result) {
-    tree_walk walk(what_, of_, run_of(at_, length_));
-    if (!walk.push_node(0, part_.last) || !at_.goes_on()) return outcome::stopped;
+/// Gives the same bits for every number of members and every schedule.
+LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
+                               std::size_t length, schedule how, void* result) {
+  member_state& at = in.at;
+  const index_range all = {0, reduction_tree::leaves_of(length)};
+  if (all.last == 0 || !at.goes_on()) return at.sync() ? outcome::empty : outcome::stopped;
+  if (!at.is_alone() && !wait_for_data(at, length, how)) return outcome::stopped;
+  const without_constructs mark(at, "a reduction");
+  if (at.is_alone()) {
+    tree_walk walk(what, of, run_of(at, length));
+    if (!walk.push_node(0, all.last) || !at.goes_on()) return outcome::stopped;
     walk.take_top(result);
     return outcome::done;
   }
 
-  void combine_all(cell& into) const {
-    void* const room = prepare(at_.kept[member_state::result], 1);
-    reduction_tree::published_nodes nodes(part_, at_.size());
-    value_stack values(what_, of_);
-    push_published(values, nodes, 0, part_.last);
+  member_nodes nodes(at, what, of, length, all);
+  const auto combine_all = [&](cell& into) {
+    void* const room = prepare(at, what, at.kept[member_state::result], 1);
+    value_stack values(what, of);
+    reduction_tree::published_nodes published(all, at.size());
+    nodes.push_published(values, published, 0, all.last);
     values.put_top(room, into);
+  };
+  cell out = {};
+  if (!nodes.put(how, out, combine_all)) return outcome::stopped;
+  if (what.type == nullptr) {
+    std::memcpy(result, out.bytes, cell::size);
+  } else {
+    what.type->copy(result, value_stack::address_in(out));
   }
-  void take(const cell& from, void* result) const {
-    if (what_.type == nullptr) {
-      std::memcpy(result, from.bytes, cell::size);
-    } else {
-      what_.type->copy(result, value_stack::address_in(from));
-    }
-  }
-};
-
-LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, void* result) {
-  return member_reduction(in.at, what, of, length).reduce(how, result);
+  return outcome::done;
 }
 
+/// Two passes over the leaves, so f is called twice for each index. The first sums each leaf. The second starts at a
+/// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
 LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operands& of,
                              std::size_t length, schedule, const void* init, void* result) {
-  return member_reduction(in.at, what, of, length).scan(init, result);
+  member_state& at = in.at;
+  if (!at.goes_on()) return outcome::stopped;
+  if (!at.is_alone() && !wait_for_data(at, length, static_schedule())) return outcome::stopped;
+  const without_constructs mark(at, "a scan");
+  const index_range all = {0, reduction_tree::leaves_of(length)};
+  scan_walk values(what, of, init);
+  if (at.is_alone()) {
+    if (!values.store(run_of(at, length, all), nullptr) || !at.goes_on()) return outcome::stopped;
+  } else {
+    const leaf_run mine = run_of(at, length, at.block_of(all));
+    void* const room =
+        prepare(at, what, at.kept[member_state::leaves], length_of(mine.leaves));
+    cell* const sums = &at.shared().leaves[0];
+    if (!what.sum_leaves(of, mine, room, sums) || !at.sync() || !values.store(mine, sums)) {
+      return outcome::stopped;
+    }
+    values.skip({mine.leaves.last, all.last}, sums);
+    if (!at.sync()) return outcome::stopped;
+  }
+  values.take_top(result);
+  return outcome::done;
 }
 
 }  // namespace reductions

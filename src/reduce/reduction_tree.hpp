@@ -7,7 +7,7 @@
 // the order of their indices, so it must be associative, but not commutative. The result is that of a left fold only
 // where the operation is truly associative. The compiler must not reorder either: no -ffast-math.
 //
-//   TREE-1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
+//   TREE-1  leaves_of(n) <= n, <= 1024; each leaf but the last has leaf_size(n) iterations.
 //   TREE-2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The root is
 //           [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
 //   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
@@ -58,11 +58,6 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
 /// TREE-6. May be false though the blocks are the same.
 constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
   return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
-}
-
-/// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
-constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
-  return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
 }
 
 /// The order of combining in a node of `count` leaves. Each leaf has four bits, the first leaf the lowest; they say how

@@ -62,12 +62,9 @@ class value_stack {
   }
   /// Moves the top into a cell. `room` comes from prepare().
   void put_top(void* room, cell& into) {
-    if (what_.type == nullptr) {
-      std::memcpy(into.bytes, at(--size_), cell::size);
-    } else {
-      put_value(room, into, top());
-      pop();
-    }
+    if (what_.type == nullptr) return take_top(into.bytes);
+    put_value(room, into, top());
+    pop();
   }
   /// Pushes the value of a cell: a copy, or (push_taken) the value itself, if the caller is the cell's only reader.
   void push_copy(const cell& from) {
@@ -230,16 +227,12 @@ class scan_walk final : public value_stack {
 
   /// Adds the sums of leaves.
   void skip(index_range leaves, const cell* sums) {
-    what_.scan_leaves(of_, {0, 0, leaves, nullptr, 0}, scan_pass::skips, sums, top());
+    what_.scan_leaves(of_, leaves.first, {0, 0, {leaves.last, leaves.last}, nullptr, 0}, sums,
+                      top());
   }
-  /// Stores the values of a block of leaves. False once the region is stopped.
-  bool scan_block(const leaf_run& block, const cell* sums) {
-    skip({0, block.leaves.first}, sums);
-    return what_.scan_leaves(of_, block, scan_pass::stores, sums, top());
-  }
-  /// The same alone, for all leaves.
-  bool scan_all(const leaf_run& all) {
-    return what_.scan_leaves(of_, all, scan_pass::does_all, nullptr, top());
+  /// Stores the values of a block of leaves; without `sums`, of all. False once the region is stopped.
+  bool store(const leaf_run& block, const cell* sums) {
+    return what_.scan_leaves(of_, 0, block, sums, top());
   }
 };
 

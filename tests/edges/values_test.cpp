@@ -420,7 +420,7 @@ TEST_P(values, REDUCE_4_looks_for_a_stop_change_no_bits) {
   const std::size_t length = 5000000;  // leaves of 4883
   namespace tree = lockstep::detail::reduction_tree;
   const auto leaf = [&](std::size_t k) {
-    const lockstep::index_range part = tree::leaf_range(0, length, k);
+    const lockstep::index_range part = lockstep::test::leaf_range(0, length, k);
     double sum = value(part.first);
     for (std::size_t i = part.first + 1; i < part.last; ++i) sum += value(i);
     return sum;

@@ -45,14 +45,14 @@ void reduce(team_barrier& all, std::size_t size, std::uint32_t phase, int phases
       member_state self = place_of(rank, size, phase);
       for (int step = 1; step <= phases; ++step) {
         const auto value_of = [&](std::size_t of) { return step * (static_cast<int>(of) + 1); };
-        cell_access<int>::put(all.value_of(rank, self.phase + 1), value_of(rank));
+        cell_access<int>::put(nullptr, all.value_of(rank, self.phase + 1), value_of(rank));
         cell out = {};
         const bool complete = all.meet(self, out, [&](cell& into) {
           for (std::size_t other = 0; other < size; ++other) {
             const int found = cell_access<int>::get(all.value_of(other, self.phase));
             check(found == value_of(other), "each value is that of this phase");
           }
-          cell_access<int>::put(into, step);
+          cell_access<int>::put(nullptr, into, step);
         });
         check(complete, "nobody stopped it");
         check(cell_access<int>::get(out) == step, "what was combined in this phase");
@@ -391,7 +391,7 @@ TEST_P(team_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_counted
     team_barrier all(3, policy(), stop, 2);
     const auto meets = [&](std::size_t rank) {
       member_state self = place_of(rank, 3);
-      cell_access<int>::put(all.value_of(rank, 1), 7);
+      cell_access<int>::put(nullptr, all.value_of(rank, 1), 7);
       cell out = {};
       all.meet(self, out, [&](cell&) {
         for (std::size_t other = 0; other < 3; other += 2) {

@@ -26,7 +26,7 @@ using lockstep::detail::mpi::merge;
 using lockstep::detail::mpi::node_record;
 using lockstep::detail::mpi::part_of_rank;
 using lockstep::detail::mpi::record_fault;
-using lockstep::detail::reduction_tree::leaf_range;
+using lockstep::test::leaf_range;
 using lockstep::detail::reduction_tree::leaves_of;
 using lockstep::detail::reduction_tree::maximal_nodes;
 using lockstep::detail::reduction_tree::most_nodes;

@@ -29,6 +29,7 @@ using lockstep::detail::length_of;
 using lockstep::test::combine;
 using lockstep::test::exclusive_prefix;
 using lockstep::test::fold;
+using lockstep::test::leaf_range;
 using lockstep::test::reduce_node;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();

@@ -55,7 +55,7 @@ T by_tree(std::size_t first, std::size_t last, T init, Value value, Op op) {
   const std::size_t leaves = reduction_tree::leaves_of(last - first);
   if (leaves == 0) return init;
   const auto leaf = [&](std::size_t k) {
-    return lockstep::test::fold<T>(reduction_tree::leaf_range(first, last, k), value, op);
+    return lockstep::test::fold<T>(lockstep::test::leaf_range(first, last, k), value, op);
   };
   return op(init, lockstep::test::reduce_node<T>(0, leaves, leaf, op));
 }
@@ -66,11 +66,11 @@ std::vector<T> scan_by_leaves(std::size_t first, std::size_t last, T init, Value
   std::vector<T> out;
   const std::size_t leaves = reduction_tree::leaves_of(last - first);
   const auto sum_of = [&](std::size_t k) {
-    return lockstep::test::fold<T>(reduction_tree::leaf_range(first, last, k), value, op);
+    return lockstep::test::fold<T>(lockstep::test::leaf_range(first, last, k), value, op);
   };
   for (std::size_t k = 0; k < leaves; ++k) {
     T running = lockstep::test::exclusive_prefix<T>(k, init, sum_of, op);
-    const lockstep::index_range part = reduction_tree::leaf_range(first, last, k);
+    const lockstep::index_range part = lockstep::test::leaf_range(first, last, k);
     for (std::size_t i = part.first; i < part.last; ++i)
       out.push_back(running = op(running, value(i)));
   }

@@ -85,12 +85,11 @@ void put_value(void* room, cell& into, void* value);
 /// Reads values of Type from cells, and writes them. `keeps` owns what does not fit, until the end of the region.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
-  static void put(cell& into, const Type& value) noexcept {
+  static void put(void*, cell& into, const Type& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(Type));
   }
-  static void put(void*, cell& into, const Type& value) noexcept { put(into, value); }
   static void put(member_state&, owner<kept_values>&, cell& into, const Type& value) noexcept {
-    put(into, value);
+    put(nullptr, into, value);
   }
   static Type get(const cell& from) noexcept {
     alignas(Type) unsigned char storage[sizeof(Type)];
@@ -195,8 +194,6 @@ struct leaf_run {
 };
 bool is_stopped(const leaf_run& run) noexcept;
 
-/// What a scan does with leaves. skips: combines their sums; stores: stores values as well; does_all: makes sums, too.
-enum class scan_pass : unsigned char { skips, stores, does_all };
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
@@ -209,9 +206,10 @@ struct operations {
   bool in_strips;    ///< a long leaf takes several calls of fold
   place_pace* pace;  ///< where it is a loop by itself
   /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `room` comes from
-  /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf.
+  /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf. It skips the
+  /// leaves from number `from` on up to those of `run`, and stores the values of these. Without `sums` it makes them.
   bool (*sum_leaves)(const operands& of, const leaf_run& run, void* room, cell* sums);
-  bool (*scan_leaves)(const operands& of, const leaf_run& run, scan_pass pass, const cell* sums,
+  bool (*scan_leaves)(const operands& of, std::size_t from, const leaf_run& run, const cell* sums,
                       void* value);
 };
 
@@ -418,31 +416,28 @@ bool sum_leaves(const operands& of, const leaf_run& run, void* room, cell* sums)
   });
 }
 template <class Type, class Values, class Operation>
-bool scan_leaves(const operands& of, const leaf_run& run, scan_pass pass, const cell* sums,
+bool scan_leaves(const operands& of, std::size_t from, const leaf_run& run, const cell* sums,
                  void* value) {
   const Values own(static_cast<const Values&>(of));
   Operation& op = *static_cast<Operation*>(of.operation);
   Type prefix(std::move(*static_cast<Type*>(value)));  // no store can change a local: a register
-  const auto pass_leaf = [&](std::size_t number, std::size_t first, std::size_t last) {
-    bool goes_on = true;
-    Type sum(pass == scan_pass::does_all ? sum_of_leaf<Type>(own, op, run, first, last, goes_on)
-                                         : cell_access<Type>::get(sums[number]));
-    Type running(prefix);
-    if (!goes_on || !for_strips(run, first, last, [&](std::size_t from, std::size_t to) {
-          own.run_through(running, from, to, op);
-        })) {
-      return false;
-    }
-    prefix = op(std::move(prefix), std::move(sum));
-    return true;
-  };
-  if (pass != scan_pass::skips && !for_leaves(run, pass_leaf)) return false;
-  for (std::size_t leaf = run.leaves.first; pass == scan_pass::skips && leaf < run.leaves.last;
-       ++leaf) {
-    prefix = op(std::move(prefix), cell_access<Type>::get(sums[leaf]));
+  for (; from < run.leaves.first; ++from) {
+    prefix = op(std::move(prefix), cell_access<Type>::get(sums[from]));
   }
-  *static_cast<Type*>(value) = std::move(prefix);
-  return true;
+  const bool is_complete =
+      for_leaves(run, [&](std::size_t number, std::size_t first, std::size_t last) {
+        bool goes_on = true;
+        Type sum(sums == nullptr ? sum_of_leaf<Type>(own, op, run, first, last, goes_on)
+                                 : cell_access<Type>::get(sums[number]));
+        Type running(prefix);
+        goes_on = goes_on && for_strips(run, first, last, [&](std::size_t i, std::size_t end) {
+          own.run_through(running, i, end, op);
+        });
+        if (goes_on) prefix = op(std::move(prefix), std::move(sum));
+        return goes_on;
+      });
+  if (is_complete) *static_cast<Type*>(value) = std::move(prefix);
+  return is_complete;
 }
 
 /// Values: each_value or block_value; of a scan scanned_value.
