@@ -60,6 +60,7 @@ void expect_possible(const loop_plan& plan, const loop_request& of, std::size_t 
   EXPECT_LE(plan.shares, most);
   EXPECT_GE(plan.parts, 1u);
   EXPECT_LE(plan.parts, loop_pace::most_parts);
+  EXPECT_EQ(plan.parts & (plan.parts - 1), 0u) << "nodes of a reduction's tree";
   EXPECT_TRUE(plan.shares == 1 || plan.shares <= of.iterations) << "no share is empty";
   if (plan.parts > 1) {
     EXPECT_LE(plan.parts, of.iterations / plan.shares) << "no part is empty";
