@@ -50,10 +50,10 @@ struct alignas(detail::cache_line_size) condition_variable::waiter : detail::par
       : parked_thread(0, key_of(of)), owner(of), target(its_mutex), until(end), where(from) {}
 
   static std::uintptr_t key_of(const condition_variable& of) noexcept {
-    return detail::parking_lot::key(of.word_, detail::parking_lot::kind::condition_variable);
+    return detail::queue_key::of(of.word_, detail::wait_kind::condition_variable);
   }
 };
-static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) ==
+static_assert(detail::parking_lot::without_waiters(detail::wait_kind::condition_variable) ==
                   0,
               "PARKING-4");
 

@@ -52,7 +52,7 @@ namespace detail {
 
 /// What the bits of a mutex mean (parking_lot.hpp).
 struct mutex_rules {
-  static constexpr parking_lot::kind queue = parking_lot::kind::mutex;
+  static constexpr wait_kind queue = wait_kind::mutex;
   /// Each look takes the word's line away from the holder. With 8 pauses at first, 2 to 64 threads on 2 CPUs took 1.1
   /// to 1.4 of the time; without backing off, two threads take 1.4 to 1.5.
   static constexpr unsigned first_pauses = 4;
@@ -110,12 +110,6 @@ class mutex_queue : public queued_word<mutex_rules> {
       }
     }
     return false;
-  }
-
-  /// Leaves the queue; false if the thread was let go.
-  bool leave(parked_thread& self) {
-    parking_lot::queue waiters(key());
-    return withdraw(waiters, self);
   }
 
   /// Sends the next waiter on its way, unless one is already.

@@ -27,7 +27,7 @@ namespace detail {
 
 /// What the bits of a semaphore mean (parking_lot.hpp). All threads want the same: a permit.
 struct semaphore_rules {
-  static constexpr parking_lot::kind queue = parking_lot::kind::semaphore;
+  static constexpr wait_kind queue = wait_kind::counting_semaphore;
   static constexpr unsigned first_pauses = 1;
 
   static constexpr std::uint32_t waiting = 1, one_permit = 2;

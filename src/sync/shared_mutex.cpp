@@ -26,7 +26,7 @@ namespace detail {
 
 /// What the bits of a shared_mutex mean (parking_lot.hpp).
 struct shared_mutex_rules {
-  static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
+  static constexpr wait_kind queue = wait_kind::shared_mutex;
   static constexpr unsigned first_pauses = 1;
 
   static constexpr std::uint32_t writer = 1, waiting = 2, one_reader = 4;

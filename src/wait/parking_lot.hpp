@@ -54,15 +54,23 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the threads of a queue wait for.
-enum class queue_kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
+/// A queue's key: the address of the object's word, and in its two lowest bits the kind of the object. So a late look at
+/// the queue of an object that is gone does not mistake the waiters of another kind of object for its own (PARKING-2).
+struct queue_key {
+  static_assert(alignof(wait_word) >= 4, "two bits are free");
+  static constexpr unsigned first = static_cast<unsigned>(wait_kind::mutex);  // and three more
+  static_assert(static_cast<unsigned>(wait_kind::condition_variable) == first + 3, "kinds");
 
-/// The kind that observers see.
-inline wait_kind wait_kind_of(queue_kind of) noexcept {
-  constexpr wait_kind all[] = {wait_kind::mutex, wait_kind::counting_semaphore,
-                               wait_kind::shared_mutex, wait_kind::condition_variable};
-  return all[static_cast<std::size_t>(of)];
-}
+  static std::uintptr_t of(const wait_word& word, wait_kind kind) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&word) + (static_cast<unsigned>(kind) - first);
+  }
+  static wait_word* word_of(std::uintptr_t key) noexcept {
+    return reinterpret_cast<wait_word*>(key & ~std::uintptr_t{3});
+  }
+  static wait_kind kind_of(std::uintptr_t key) noexcept {
+    return static_cast<wait_kind>(first + (key & 3u));
+  }
+};
 
 /// A thread in a queue.
 class parked_thread : public list_node<parked_thread> {
@@ -100,9 +108,8 @@ class parked_thread : public list_node<parked_thread> {
     std::uintptr_t queue;
     bool operator()(std::uint32_t word) const noexcept { return (word & notified_) != 0; }
     void describe(wait_subject& to) const noexcept {
-      const std::uintptr_t which = queue & 3u;
-      to.object = reinterpret_cast<const void*>(queue - which);
-      if (queue != 0) to.kind = wait_kind_of(static_cast<queue_kind>(which));
+      to.object = queue_key::word_of(queue);
+      if (queue != 0) to.kind = queue_key::kind_of(queue);
     }
   };
 
@@ -153,20 +160,12 @@ class parking_lot {
   using bucket = parking_bucket;
 
  public:
-  /// A queue's key is made of the object's address and its kind. So a late look at the queue of an object that is gone
-  /// does not mistake the waiters of another kind of object for its own (PARKING-2).
-  using kind = queue_kind;
-  static_assert(alignof(wait_word) >= 4, "two bits are free");
-  static std::uintptr_t key(const wait_word& word, kind of) noexcept {
-    return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
-  }
-
   /// The bits of an object's word that do not tell of its waiters (PARKING-4).
-  static constexpr std::uint32_t without_waiters(kind of) noexcept {
-    return of == kind::mutex          ? 1u
-           : of == kind::semaphore    ? ~1u
-           : of == kind::shared_mutex ? ~2u
-                                      : 0u;
+  static constexpr std::uint32_t without_waiters(wait_kind of) noexcept {
+    return of == wait_kind::mutex                ? 1u
+           : of == wait_kind::counting_semaphore ? ~1u
+           : of == wait_kind::shared_mutex       ? ~2u
+                                                 : 0u;
   }
 
   static bucket& bucket_of(std::uintptr_t key) noexcept {
@@ -246,10 +245,8 @@ class parking_lot {
     static void in_child() noexcept {
       for (bucket& each : process().parking) {
         for (const parked_thread* at = each.waiting.first(); at != nullptr; at = at->next()) {
-          const std::uintptr_t which = at->key_ & 3u;
-          wait_word& word = *reinterpret_cast<wait_word*>(at->key_ - which);
-          word.fetch_and(without_waiters(static_cast<kind>(which)),
-                         memory_order_relaxed);  // 4
+          queue_key::word_of(at->key_)->fetch_and(without_waiters(queue_key::kind_of(at->key_)),
+                                                  memory_order_relaxed);  // 4
         }
         ::new (&each) bucket();
       }
@@ -264,7 +261,7 @@ LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
 
 // What mutex, shared_mutex and semaphore share: they take by compare-exchange, poll, queue up, leave the queue
 // at a deadline, and hand over to the front of the queue. The object's Rules say what the bits mean:
-//     queue                     which kind of queue: parking_lot::kind
+//     queue                     the kind of the queue's key: wait_kind
 //     first_pauses              how long a thread pauses before it first looks again: waitable::pauses
 //     may_take(word, as)        whether a thread that has not queued up, or was let go, may take now what it wants
 //     taken(word, as)           the word after that
@@ -297,7 +294,7 @@ class queued_word {
   /// Only threads that wait read the policy.
   queued_word(wait_word& word, const wait_policy& policy) noexcept : word_(word), policy_(policy) {}
 
-  std::uintptr_t key() const noexcept { return parking_lot::key(word_, Rules::queue); }
+  std::uintptr_t key() const noexcept { return queue_key::of(word_, Rules::queue); }
 
   /// Takes if Rules::may_take() allows it now.
   bool try_take(std::uint32_t as) noexcept { return take_or(as, nullptr); }
@@ -338,8 +335,9 @@ class queued_word {
     }
   }
 
-  /// Removes a waiter at its deadline. False if another thread has taken it out of the queue or let it go.
-  bool withdraw(parking_lot::queue& waiters, parked_thread& self) noexcept {
+  /// Leaves the queue at the deadline. False if another thread has taken it out of the queue or let it go.
+  bool leave(parked_thread& self) {
+    parking_lot::queue waiters(key());
     if (!waiters.withdraw(self)) return false;
     unmark_if_empty(waiters);
     return true;
@@ -373,7 +371,7 @@ class queued_word {
     bool ready() noexcept override { return owner.try_take(as); }
     void describe(wait_subject& to) const noexcept override {
       to.object = &owner.word_;
-      to.kind = wait_kind_of(Rules::queue);
+      to.kind = Rules::queue;
     }
   };
 };
@@ -390,28 +388,17 @@ class handed_word : public queued_word<Rules> {
     const misuse::waiting_scope waiting(&this->word_);
     if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());
-    return !this->enqueue(self) || self.wait(this->policy_, until, where) || !leave(self);
+    if (!this->enqueue(self) || self.wait(this->policy_, until, where) || !this->leave(self)) {
+      return true;
+    }
+    hand_over();  // the waiters behind it may go if only this one held them up
+    return false;
   }
 
   /// Hands what is free to the front of the queue. Called after a change that may let waiters go.
   void hand_over() {
     wake_list woken;
     parking_lot::queue waiters(this->key());
-    hand_over(waiters, woken);
-  }
-
- private:
-  /// Leaves the queue at the deadline. False if it was handed what it waits for before that. The waiters behind it may
-  /// go if only this one held them up.
-  bool leave(parked_thread& self) {
-    wake_list woken;
-    parking_lot::queue waiters(this->key());
-    if (!this->withdraw(waiters, self)) return false;
-    hand_over(waiters, woken);
-    return true;
-  }
-
-  void hand_over(parking_lot::queue& waiters, wake_list& woken) {
     if (waiters.empty()) return;
     std::uint32_t word = this->word_.load(memory_order_relaxed);  // 6
     std::uint32_t served = 0, wanted = 0;

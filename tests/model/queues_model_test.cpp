@@ -611,9 +611,9 @@ TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_not
 
 /// A fork() by a thread that need not hold the object, whose first member is its word.
 template <class Object>
-void may_fork(Object& object, parking_lot::kind kind) {
+void may_fork(Object& object, wait_kind kind) {
   detail::wait_word& word = reinterpret_cast<detail::wait_word&>(object);
-  const std::uintptr_t key = parking_lot::key(word, kind);
+  const std::uintptr_t key = queue_key::of(word, kind);
   const parking_lot::queue waiters(key);
   // A change that changes nothing: it sees the newest value, as the child does.
   const std::uint32_t now = word.fetch_or(0, detail::memory_order_relaxed);
@@ -632,9 +632,9 @@ TEST_P(fork_model, PARKING4_a_mutex_that_tells_of_waiters_is_found) {
     };
     threads({locks, locks, [&] {
                lock.lock();
-               may_fork(lock, parking_lot::kind::mutex);
+               may_fork(lock, wait_kind::mutex);
                lock.unlock();
-               may_fork(lock, parking_lot::kind::mutex);
+               may_fork(lock, wait_kind::mutex);
              }});
     check(data == 2, "both had it");
   });
@@ -649,7 +649,7 @@ TEST_P(fork_model, PARKING4_a_mutex_whose_waiters_give_up_is_found) {
     threads({tries, tries, [&] {
                lock.lock();
                lock.unlock();
-               may_fork(lock, parking_lot::kind::mutex);
+               may_fork(lock, wait_kind::mutex);
              }});
   });
 }
@@ -665,14 +665,14 @@ TEST_P(fork_model, PARKING4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_
                if (!lock.try_lock_shared_for(a_long_time())) return;
                lock.unlock_shared();
              },
-             [&] { may_fork(lock, parking_lot::kind::shared_mutex); }});
+             [&] { may_fork(lock, wait_kind::shared_mutex); }});
   });
   explore_with(huge(), [] {
     semaphore permits(1, policy());
     const auto uses = [&] {
       if (permits.try_acquire_for(a_long_time())) permits.release();
     };
-    threads({uses, uses, [&] { may_fork(permits, parking_lot::kind::semaphore); }});
+    threads({uses, uses, [&] { may_fork(permits, wait_kind::counting_semaphore); }});
   });
 }
 
@@ -691,8 +691,8 @@ TEST_P(fork_model, PARKING4_a_condition_variable_that_counts_waiters_is_found) {
                changed.notify_one();
              },
              [&] {
-               may_fork(changed, parking_lot::kind::condition_variable);
-               may_fork(lock, parking_lot::kind::mutex);
+               may_fork(changed, wait_kind::condition_variable);
+               may_fork(lock, wait_kind::mutex);
              }});
   });
 }

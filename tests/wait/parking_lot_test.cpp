@@ -22,6 +22,7 @@ using lockstep::deadline;
 using lockstep::detail::parked_chain;
 using lockstep::detail::parked_thread;
 using lockstep::detail::parking_lot;
+using lockstep::detail::queue_key;
 using lockstep::detail::wake_list;
 using lockstep::test::run_threads;
 using queue = lockstep::detail::parking_lot::queue;
@@ -33,11 +34,11 @@ constexpr std::uint32_t ahead_of_its_turn = 1, woken_by_an_unlock = 2;
 
 TEST(parking_lot, kinds_of_objects_at_one_address_have_different_keys) {
   const lockstep::detail::wait_word word{0};
-  using kind = parking_lot::kind;
+  using kind = lockstep::detail::wait_kind;
   std::vector<std::uintptr_t> keys;
   for (const kind each :
-       {kind::mutex, kind::semaphore, kind::shared_mutex, kind::condition_variable}) {
-    keys.push_back(parking_lot::key(word, each));
+       {kind::mutex, kind::counting_semaphore, kind::shared_mutex, kind::condition_variable}) {
+    keys.push_back(queue_key::of(word, each));
   }
   std::sort(keys.begin(), keys.end());
   EXPECT_EQ(std::unique(keys.begin(), keys.end()), keys.end());
@@ -89,14 +90,14 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
 }
 
 TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
-  using kind = parking_lot::kind;
-  constexpr kind kinds[] = {kind::mutex, kind::semaphore, kind::shared_mutex,
+  using kind = lockstep::detail::wait_kind;
+  constexpr kind kinds[] = {kind::mutex, kind::counting_semaphore, kind::shared_mutex,
                             kind::condition_variable};
   constexpr std::uint32_t kept[] = {1u, ~1u, ~2u, 0u};
   // Many words, so that queues share buckets; each with nobody, waiters, one on its way, or both.
   std::deque<lockstep::detail::wait_word> words(1200);
   std::deque<parked_thread> threads(2 * words.size());
-  const auto key_of = [&](std::size_t i) { return parking_lot::key(words[i], kinds[i % 4]); };
+  const auto key_of = [&](std::size_t i) { return queue_key::of(words[i], kinds[i % 4]); };
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i].store(~0u, std::memory_order_relaxed);
     const bool waits = i / 4 % 2 != 0, comes = i / 8 % 2 != 0;
