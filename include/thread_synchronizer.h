@@ -17,9 +17,6 @@
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  threads.fetch_add relaxed  -      hands out numbers, nothing else
-//   2  returns.load      relaxed  -      under the mutex, as 3 is
-//   3  returns.exchange  relaxed  -      the mutex orders the places; the waiter looks again under it
-//   4  wait for returns  acquire  -      order is not needed: as 3
 //
 // Cost   two lockstep notifications for one of the original; two short locks more where N notify.
 // Source [TS] for the interface and what it means; no code.
@@ -40,7 +37,6 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/this_thread.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/fan.hpp>
 #include <lockstep/ranked_barrier.hpp>
@@ -80,25 +76,14 @@ class compat_handshake {
 ///             phase come from N threads. For a thread keeps its place, and loses it only to one that
 ///             found no place with fewer calls: then every place's next call is for a later phase than
 ///             the loser's last.
-///
-///   returns_: bits  name      meaning                                set by         cleared by
-///             0     sleeping  threads that found no place may sleep  a waiter       give_back
-///             1..   returns   how often a place was given back       give_back, +1  -
-///   Legal to be set too long: sleeping (costs a wake that finds no sleeper).
 class compat_places {
  public:
-  explicit compat_places(int count) : returns_(0), places_(static_cast<std::size_t>(count)) {}
+  explicit compat_places(int count) : places_(static_cast<std::size_t>(count)) {}
 
   /// One notification of the calling thread.
   template <class Waiting, class Going>
   void notify(Waiting& waiting, Going& going) {
-    std::size_t rank = 0;
-    std::uint32_t returns = 0;
-    // Fails only while N other threads are in this function. They may wait for long, and may have a lower
-    // priority than this thread: so it sleeps.
-    while (!take(rank, returns)) {
-      wait_for_change(returns_, returns, this);  // 4
-    }
+    const std::size_t rank = take();
     if (waiting.wait(rank, call_site::none())) going.notify(rank);
     give_back(rank);
   }
@@ -118,32 +103,30 @@ class compat_places {
     return number;
   }
 
-  /// If no place is to be had, `returns` is what returns_ differs from once one was given back.
-  bool take(std::size_t& rank, std::uint32_t& returns) {
+  /// Waits only while N other threads are in notify(). They may stay there for long, and may have a lower priority than
+  /// this thread: so it sleeps.
+  std::size_t take() {
     const std::uint64_t self = this_thread();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const std::size_t count = places_.size();
-    for (rank = 0; rank < count && places_[rank].holder != self;) ++rank;
-    if (rank == count) rank = fewest_calls();
-    place& mine = places_[rank];
-    if (mine.in_use) {
-      returns = returns_.load(detail::memory_order_relaxed) | sleeping_bit;  // 2
-      return false;
+    std::unique_lock<std::mutex> lock(mutex_);
+    std::size_t rank = place_for(self);
+    while (places_[rank].in_use) {
+      given_back_.wait(lock);
+      rank = place_for(self);
     }
-    mine.holder = self;
-    mine.in_use = true;
-    ++mine.calls;
-    return true;
+    places_[rank] = {self, places_[rank].calls + 1, true};
+    return rank;
   }
   void give_back(std::size_t rank) {
     const std::lock_guard<std::mutex> lock(mutex_);
     places_[rank].in_use = false;
-    // Counts from bit 1 on. The exchange clears the sleeping bit if it is set.
-    const std::uint32_t now = returns_.load(detail::memory_order_relaxed);  // 2
-    detail::wake_sleepers(&returns_, returns_.exchange((now | sleeping_bit) + 1,
-                                                       detail::memory_order_relaxed));  // 3
+    given_back_.notify_all();
   }
 
+  std::size_t place_for(std::uint64_t thread) const {
+    std::size_t rank = 0;
+    while (rank < places_.size() && places_[rank].holder != thread) ++rank;
+    return rank < places_.size() ? rank : fewest_calls();
+  }
   /// Of the places with the fewest calls one that is not in use, if there is one.
   std::size_t fewest_calls() const {
     std::size_t best = 0;
@@ -157,8 +140,8 @@ class compat_places {
     return best;
   }
 
-  detail::wait_word returns_;  // changed under the mutex
   std::mutex mutex_;
+  std::condition_variable given_back_;
   std::vector<place> places_;
 };
 

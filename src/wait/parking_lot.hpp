@@ -42,7 +42,6 @@
 #include <new>
 
 #include <lockstep/call_site.hpp>
-#include "../observe/hooks.hpp"
 #include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
@@ -144,10 +143,7 @@ class wake_list {
   static constexpr std::size_t capacity = 32;
 
   void wake() {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(words_[i]);
-      futex_wake_one(words_[i]);
-    }
+    for (std::size_t i = 0; i < count_; ++i) wake_one_sleeper(words_[i]);
     count_ = 0;
   }
 

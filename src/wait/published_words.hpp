@@ -65,6 +65,7 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include <lockstep/detail/wait/sleeping_bit.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/intrusive_list.hpp"
@@ -128,9 +129,7 @@ class sleeper_mark {
 
  private:
   LOCKSTEP_NOINLINE void wake() {
-    if (!step()) return;
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
-    futex_wake_all(&mark_);
+    if (step()) wake_all_sleepers(&mark_);
   }
   /// From an odd value to the next even one. False if it is even, or another thread was faster (PUBLISH-2).
   bool step() noexcept {

@@ -23,9 +23,6 @@ struct first_phase {
 /// Set: a thread may sleep on the word.
 constexpr std::uint32_t sleeping_bit = 1;
 
-/// Waits until the word of `object`, with the bit set, differs from `value`. Requires: `value` has the bit.
-void wait_for_change(wait_word& word, std::uint32_t value, const void* object);
-
 /// Wakes all threads that sleep on the word, or one. The object may be gone already.
 void wake_all_sleepers(const wait_word* word);
 void wake_one_sleeper(const wait_word* word);
