@@ -100,13 +100,15 @@ LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operan
   const index_range all = {0, reduction_tree::leaves_of(length)};
   scan_walk values(what, of, init);
   if (at.is_alone()) {
-    if (!values.store(run_of(at, length, all), nullptr) || !at.goes_on()) return outcome::stopped;
+    if (!values.scan_block(run_of(at, length, all), nullptr) || !at.goes_on()) {
+      return outcome::stopped;
+    }
   } else {
     const leaf_run mine = run_of(at, length, at.block_of(all));
     void* const room =
         prepare(at, what, at.kept[member_state::leaves], length_of(mine.leaves));
     cell* const sums = &at.shared().leaves[0];
-    if (!what.sum_leaves(of, mine, room, sums) || !at.sync() || !values.store(mine, sums)) {
+    if (!what.sum_leaves(of, mine, room, sums) || !at.sync() || !values.scan_block(mine, sums)) {
       return outcome::stopped;
     }
     values.skip({mine.leaves.last, all.last}, sums);

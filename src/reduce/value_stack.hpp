@@ -231,7 +231,7 @@ class scan_walk final : public value_stack {
                       top());
   }
   /// Stores the values of a block of leaves; without `sums`, of all. False once the region is stopped.
-  bool store(const leaf_run& block, const cell* sums) {
+  bool scan_block(const leaf_run& block, const cell* sums) {
     return what_.scan_leaves(of_, 0, block, sums, top());
   }
 };

@@ -143,11 +143,11 @@ class range_scan final : public reduction_region {
       return;
     }
     scan_walk values(what_, of_, init_);
-    if (values.store(mine, nullptr) && !me.is_stopped()) leave_result(values);
+    if (values.scan_block(mine, nullptr) && !me.is_stopped()) leave_result(values);
   }
   void store(loop_share& me) {
     const leaf_run mine = run_of(me, length_, me.block_of(index_range{0, leaves_}));
-    scan_walk(what_, of_, init_).store(mine, cells_);
+    scan_walk(what_, of_, init_).scan_block(mine, cells_);
   }
 
  private:
