@@ -2,7 +2,7 @@
 // openmp/runtime/loop_cursor.hpp -- one member's way through a worksharing loop: chunk after chunk, until none is left
 //
 // Iterations are numbered from 0; loop_spec turns the numbers into what the program counts by. A static loop shares
-// nothing. All others take tickets of lockstep's loop_board (construct_boards.hpp), in one of its slots.
+// nothing. All others take tickets of lockstep's loop_board (loop_board.hpp), in one of its slots.
 //
 //   CURSOR-1  A member that is given the loop's last chunk is given no other after it: the code that GCC makes for
 //             lastprivate looks at the last chunk that a thread had. Where chunks are dealt, the last one is in no hand:

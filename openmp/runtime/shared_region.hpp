@@ -4,7 +4,7 @@
 // One for each pool, used by region after region. A region of one has none until it needs one (tasks).
 //
 //   SHARED-1  Records of constructs belong to the slots of lockstep's loop_board: nobody is in a slot with anybody of
-//             another construct (CHUNK-1 of construct_boards.hpp). The first member that needs a construct's record makes
+//             another construct (CHUNK-1 of loop_board.hpp). The first member that needs a construct's record makes
 //             it, under its lock; it knows by the construct's number that nobody has yet.
 //   SHARED-2  Words name the region that they are of. So no region has to reset what the one before has left.
 //

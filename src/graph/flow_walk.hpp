@@ -343,7 +343,7 @@ class flow_walk {
     group& shared = *of_.wide_of[what.node];
     member_state& state = shared.state(what.rank);
     if (state.region() != stop_.region) {
-      state.enter(shared.most(), stop_.region, state.phase);
+      state.enter(shared.most(), stop_.region);
       state.set_rank_in_team(rank_);
     } else {
       state.begin_again();  // FPLAN-5

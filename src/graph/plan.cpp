@@ -278,7 +278,7 @@ LOCKSTEP_INLINE void plan_body::run_on_caller(const stops_with_region& around) {
     return;
   }
   member_state state(own_stop);
-  state.enter(1, stops.own.region, 0);
+  state.enter(1, stops.own.region);
   member_access alone(state);
   const auto run_all = [&](member& me) { machine->run_line(iterations, gate, &me, question); };
   is_stopped = !call_alone(own_stop, run_all, alone.self, stops.own.region);

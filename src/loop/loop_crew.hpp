@@ -226,7 +226,7 @@ class loop_crew {
   /// Announces the loop of which the caller has run `begun` parts of its share.
   void announce(std::uint32_t region, const job& what, std::uint32_t begun, bool wakes) {
     counts_[0].value.begun.store(begun, memory_order_relaxed);  // 2
-    board_.announce({region, plan_.shares, 0}, what, plan_.parts, wakes);
+    board_.announce({region, plan_.shares}, what, plan_.parts, wakes);
   }
 
  private:

@@ -20,11 +20,11 @@ LOCKSTEP_INLINE group::group(std::size_t most, wait_policy policy, stop_source& 
                              const rank_groups& groups)
     : barrier(most, policy, stop, most_flags, separates_cpus, groups),
       loops(policy, stop),
-      progress(most, policy, stop),
       shares(most),
       leaves(most_values_of_loop),
       of_region_(of_region != nullptr ? *of_region : *this),
-      members_(most) {
+      members_(most),
+      steps_(2 * most, policy, &stop) {
   for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
 }
 
@@ -115,19 +115,44 @@ LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
   shared.note(group::values);
 }
 
+/// In the word of a member's steps: it has returned from its part, and publishes no further step (GROUP-4). Waits for one
+/// see that, and miss it.
+constexpr std::size_t no_more_steps = ~(~std::size_t{0} >> 1);
+constexpr std::size_t last_step(std::size_t word) noexcept { return word & ~no_more_steps; }
+
+struct is_past {
+  std::size_t step;
+  observed_member self;
+  std::uint32_t awaited;
+  bool operator()(std::size_t finished) const noexcept { return finished >= step; }
+  void describe(wait_subject& to) const noexcept {
+    to.kind = wait_kind::step_of_member;
+    to.phase = static_cast<std::uint32_t>(step);
+    to.rank = self.rank;
+    to.size = self.size;
+    to.awaited = awaited;
+    to.team = self.team;
+    to.region = self.region;
+  }
+};
+
 LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
   if (is_alone()) return;
   shared_->note(group::steps);
-  shared_->progress.publish(rank_, step, step_set);
+  shared_->step_of(rank_, step_set).publish(step);
 }
 
 LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
-  return shared_->progress.wait_for(*this, rank, step);
+  const published_word<std::size_t> awaited = shared_->step_of(rank, step_set);
+  const is_past is_over{step, observed(), static_cast<std::uint32_t>(rank)};
+  if (!wait_in_region(*this, awaited, is_over)) return false;
+  if (diagnoses_misuse && last_step(awaited.value()) < step) report_missing(rank);
+  return true;
 }
 
 LOCKSTEP_INLINE void member_state::begin_again() noexcept {
   if (is_alone()) return;
-  shared_->progress.reset(rank_, step_set);
+  shared_->step_of(rank_, step_set).reset(0);
   step_set ^= 1;
 }
 
@@ -141,15 +166,6 @@ LOCKSTEP_INLINE void member_state::note_without_wait(std::size_t length) noexcep
 LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcept {
   note_without_wait(length);
   last_by_rank = phase;
-}
-
-LOCKSTEP_INLINE std::uint32_t member_state::next_construct() noexcept {
-  if (!has_construct) {
-    has_construct = true;
-    if (rank_ == 0) shared_->note(group::constructs);
-    construct = shared_->loops.first_construct();
-  }
-  return construct++;
 }
 
 LOCKSTEP_INLINE void member_state::destroy_kept_values() {
@@ -223,35 +239,36 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
   note(steps);
-  progress.end(self.rank(), self.step_set);
+  const published_word<std::size_t> step = step_of(self.rank(), self.step_set);
+  step.publish(no_more_steps | last_step(step.peek()));
 }
 
-LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase) noexcept {
+LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase, std::uint32_t construct) noexcept {
   barrier.reset(phase);
   for (std::size_t rank = 0; rank < most(); ++rank) {
     shares.reset(rank, 0);
     member_state& each = state(rank);
     each.phase = phase;
+    each.construct = construct;
     each.loops = each.step_set = 0;
+    each.has_left = false;
   }
 }
 
 LOCKSTEP_INLINE void group::set_size(std::size_t size) noexcept {
   if (size == 1) return;
   // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
-  reset_members(state(0).phase);
+  reset_members(state(0).phase, state(0).construct);
   size_ = size;
 }
 
 LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
   if (was_stopped) {
-    reset_members(0);
+    reset_members(0, 0);
     loops.reset();
     destroy_sub_groups();
-  } else if (has_left(constructs)) {
-    loops.set_first_construct(state(0).construct);
   }
-  if (was_stopped || has_left(steps)) progress.reset();
+  if (was_stopped || has_left(steps)) steps_.reset(0, steps_.size());
   if (has_left(values)) {
     for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
   }

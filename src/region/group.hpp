@@ -35,7 +35,7 @@
 #include <lockstep/detail/region/member_state.hpp>
 #include "../platform/intrusive_list.hpp"
 #include "../wait/short_lock.hpp"
-#include "construct_boards.hpp"
+#include "loop_board.hpp"
 #include "share_board.hpp"
 #include "team_barrier.hpp"
 
@@ -45,6 +45,15 @@ namespace detail {
 
 struct sub_group;
 
+//   STEP-1  A member publishes the number of the step that it has finished; any other may wait for it, or a later one.
+//           What the member does before happens before the return of those waits. Steps begin at 0 in every region and
+//           only grow. For wavefronts and halos, where a barrier would wait for more members than needed.
+//   STEP-2  The caller of the regions resets the steps after each region in which a member has published one.
+//   STEP-3  Members may begin their parts anew within a region (member_state::begin_again()), when all have ended them. Steps
+//           then begin at 0: each member has two words, used in turn. A member that begins resets the word that it leaves.
+//           Nobody waits for that word any more; and nobody will, before all have ended this part, too.
+//
+// Cost   to publish a step: one store on one's own line. To wait for it: one line fetch.
 class group {
  public:
   /// A sub-team passes the group of the region; nested sub-teams end with that group, too. `separates_cpus`: see
@@ -58,7 +67,6 @@ class group {
 
   team_barrier barrier;
   loop_board loops;
-  progress_board progress;
   share_board shares;          ///< of loops inside a region
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
@@ -79,19 +87,23 @@ class group {
     return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
   }
 
+  /// The step that a member has published last: STEP-1. `set`: 0 or 1, STEP-3.
+  published_word<std::size_t> step_of(std::size_t rank, std::uint32_t set) const noexcept {
+    return steps_[rank + set * most()];
+  }
+
   /// How many members meet.
   std::size_t size() const noexcept { return size_; }
   /// The caller of the regions calls this before a region of another size. A member that is alone meets nobody: that
   /// changes nothing.
   void set_size(std::size_t size) noexcept;
-  /// The same before each region. Returns the phase that its members begin after.
-  std::uint32_t begin() noexcept {
+  /// The same before each region.
+  void begin() noexcept {
     if (diagnoses_misuse) tells_returns_ = !is_observed_by(observer::watches);
-    return state(0).phase;
   }
 
   /// What members leave behind in a region, as bits of a word.
-  enum leavings : std::uint32_t { values = 1, steps = 2, constructs = 4 };
+  enum leavings : std::uint32_t { values = 1, steps = 2 };
   bool has_left(std::uint32_t what) const noexcept {
     return (left_.load(memory_order_relaxed) & what) != 0;  // 1
   }
@@ -101,7 +113,7 @@ class group {
   /// After a region, when every member has ended its part: resets what they left behind, and destroys the values that
   /// they keep. No thread reads those any more. Called by the caller of the region, marked as inside (turns.hpp).
   LOCKSTEP_ALWAYS_INLINE void come_to_rest(bool was_stopped) {
-    if (was_stopped || has_left(values | steps | constructs)) put_to_rest(was_stopped);
+    if (was_stopped || has_left(values | steps)) put_to_rest(was_stopped);
   }
 
   /// After a phase: checks that all members arrived in it from the same construct. If not, ends the program with a
@@ -139,8 +151,8 @@ class group {
                                              std::size_t high, const construct_note& highs);
 
   void put_to_rest(bool was_stopped);
-  /// No member is in the group; all begin after `phase`.
-  void reset_members(std::uint32_t phase) noexcept;
+  /// No member is in the group; all begin after `phase`, with this construct.
+  void reset_members(std::uint32_t phase, std::uint32_t construct) noexcept;
   /// Requires: no other thread uses them.
   void destroy_sub_groups();
 
@@ -148,6 +160,7 @@ class group {
   short_lock subs_lock_;
   intrusive_list<sub_group> subs_;
   aligned_array<padded<member_state>> members_;
+  published_words<std::size_t> steps_;  ///< two of each member
   std::size_t size_ = 1;
   bool tells_returns_ = !is_observed_by(observer::watches);  ///< GROUP-4: the same for all members
   wait_word left_{0};
@@ -170,14 +183,10 @@ struct sub_group : list_node<sub_group> {
   wait_word users;
 };
 
-inline void member_state::enter(std::size_t size, std::uint32_t region,
-                                std::uint32_t phase_before) noexcept {
+inline void member_state::enter(std::size_t size, std::uint32_t region) noexcept {
   size_ = size;
   region_ = region;
-  phase = phase_before;
-  has_left = false;
-  has_construct = false;
-  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
+  last_by_rank = last_without_wait = phase - 1;  // in no phase of this region
   if (!diagnoses_misuse) return;
   in_construct.kind = told[0].note.kind = told[1].note.kind = nullptr;
   without_wait = 0;

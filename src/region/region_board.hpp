@@ -60,7 +60,6 @@ namespace detail {
 struct region_head {
   std::uint32_t region;  ///< its number, never 0
   std::uint32_t size;    ///< members that take part: ranks below it
-  std::uint32_t phase;   ///< of the barrier when it begins
 };
 
 /// The word that announces a region: a value. It says all that a member needs before it claims a part of a loop
@@ -108,10 +107,7 @@ class announcement {
 
 struct announced_region {
   std::uint32_t region = 0;
-  std::uint32_t barrier_phase = 0;
   job what;
-
-  region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
 };
 static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
               "the word, the region and its job share a cache line");
@@ -124,7 +120,7 @@ struct assignment {
   std::uint32_t part;
 
   bool is_loop() const noexcept { return announced.is_loop(); }
-  region_head head() const noexcept { return line->head(announced); }
+  region_head head() const noexcept { return {line->region, announced.size()}; }
 };
 
 class region_board {
@@ -184,7 +180,7 @@ class region_board {
   /// workers that missed loops, and renews all lines.
   LOCKSTEP_NOINLINE void announce_nothing() {
     renewed_ = phase_;
-    const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+    const region_head head{0, static_cast<std::uint32_t>(tree_.members())};
     const auto nothing = [](loop_share&) {};
     job what = job::of<loop_share>(nothing);
     announce(head, what, 1);
@@ -418,7 +414,6 @@ class region_board {
     announced_region& beside = lines_.beside(line);
     beside.what = what;
     beside.region = head.region;
-    beside.barrier_phase = head.phase;
     lines_[line].publish_quietly(as.word());
     if (wakes) lines_[line].wake();
   }

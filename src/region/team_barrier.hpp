@@ -35,6 +35,13 @@ struct stops_with_region {
   bool requested() const noexcept { return source.requested(region); }
 };
 
+/// Blocks until done(word). False once the region of this member is stopped.
+template <class Word, class Done>
+bool wait_in_region(member_state& self, const published_word<Word>& word, Done done) {
+  word.wait(done, stops_with_region{self.stop(), self.region()}, self.history);
+  return !self.stop().requested(self.region());
+}
+
 /// What a participant usually does in a phase: it arrives by itself, and does nothing else until it waits. Another kind
 /// of arrival may be called away from its wait. It has is_called(), with acquire order, and help(): while is_called()
 /// is true, the participant leaves its wait and runs help(). The thread that calls it away changes what is_called()

@@ -66,7 +66,7 @@ LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t l
   const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
   detail::sub_group& of = *detail::cell_access<detail::sub_group*>::get(from);
   detail::member_state& inner = of.shared.state(rank);
-  inner.enter(size, at.region(), 0);
+  inner.enter(size, at.region());
   inner.set_rank_in_team(at.rank_in_team());
   inner.accounts = at.accounts;
   const void* const boards = &of.shared.of_region();

@@ -322,7 +322,8 @@ class team_core : public aligned_new<256> {
     if (LOCKSTEP_UNLIKELY(number % stop_source::stride == 0)) stop_.keep_near(number);
     running_.store(number, memory_order_relaxed);  // 1
     if (region_.outer != outer) region_.outer = outer;
-    return {number, work.size, work.is_run ? group_.begin() : 0};
+    group_.begin();
+    return {number, work.size};
   }
 
   /// Tells the workers, and observers.
@@ -406,7 +407,7 @@ class team_core : public aligned_new<256> {
   LOCKSTEP_ALWAYS_INLINE void perform_part(std::size_t rank, const region_head& head, const job& f,
                                            bool is_seen) {
     member_state& self = group_.state(rank);
-    self.enter(head.size, head.region, head.phase);
+    self.enter(head.size, head.region);
     if (LOCKSTEP_UNLIKELY(is_seen)) part_begins(team_seen_, self);
     member_access here(self);
     call_guarded(stop_, head.region, error_, rank, f, here.self);

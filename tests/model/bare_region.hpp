@@ -50,13 +50,13 @@ class bare_region {
     const std::uint32_t region = ++number_;
     stop_.keep_near(region);
     if (size != shared_.size()) shared_.set_size(size);
-    const std::uint32_t phase = shared_.begin();
+    shared_.begin();
     std::vector<std::function<void()>> bodies;
     if (outside) bodies.push_back(std::move(outside));
     for (std::size_t rank = 0; rank < size; ++rank) {
-      bodies.push_back([this, &f, rank, size, region, phase] {
+      bodies.push_back([this, &f, rank, size, region] {
         member_state& self = shared_.state(rank);
-        self.enter(size, region, phase);
+        self.enter(size, region);
         member_access here(self);
         try {
           f(here.self);

@@ -4,7 +4,7 @@
 // The boards by themselves where they have few places here, else members of a region without a team.
 #include <lockstep/detail/reduce/reduction_operations.hpp>
 #include <lockstep/member.hpp>
-#include "region/construct_boards.hpp"
+#include "region/loop_board.hpp"
 #include "region/team_barrier.hpp"
 
 #include <functional>
@@ -19,21 +19,23 @@ namespace {
 
 class team_barrier_model : public model_test {};
 class loop_board_model : public model_test {};
-class progress_board_model : public model_test {};
+class steps_model : public model_test {};
 class late_shares_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, team_barrier_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, loop_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
-INSTANTIATE_TEST_SUITE_P(policies, progress_board_model, testing::ValuesIn(sleeping_policies()),
+INSTANTIATE_TEST_SUITE_P(policies, steps_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, late_shares_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 
-member_state place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 0) {
+member_state place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 0,
+                      stop_source* stop = nullptr) {
   member_state self;
-  self.belong_to(nullptr, nullptr, rank);
-  self.enter(size, 1, phase);
+  self.belong_to(nullptr, stop, rank);
+  self.phase = phase;
+  self.enter(size, 1);
   return self;
 }
 
@@ -164,7 +166,7 @@ TEST_P(team_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_mak
     int done[3] = {};
     const auto waits_again = [&](std::size_t rank) {
       member_state self = place_of(rank, 3);
-      self.enter(self.size(), 2, self.phase);
+      self.enter(self.size(), 2);
       done[rank] = 1;
       check(all.arrive_and_wait(self), "the next region was not meant");
       check(done[0] + done[1] + done[2] == 3, "sees what came before each arrival");
@@ -179,7 +181,7 @@ TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_CH
     loop_board board(policy(), stop, 1);
     int given[2][2] = {};
     const auto takes = [&](std::size_t rank) {
-      member_state self = place_of(rank, 2);
+      member_state self = place_of(rank, 2, 0, &stop);
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         while (true) {
@@ -204,7 +206,7 @@ TEST_P(loop_board_model,
     loop_board board(policy(), stop, 1);
     int given[2][2] = {};
     const auto takes = [&](std::size_t rank) {
-      member_state self = place_of(rank, 2);
+      member_state self = place_of(rank, 2, 0, &stop);
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         for (const std::size_t owner : {rank, 1 - rank}) {
@@ -231,7 +233,7 @@ TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_CHUNK_2) {
       board.leave(self, 0, true);
       check(!board.enter(self, 1), "the place was never left by the other");
     };
-    threads({[&] { comes(place_of(0, 2)); }, [&] { stop.request(1); }});
+    threads({[&] { comes(place_of(0, 2, 0, &stop)); }, [&] { stop.request(1); }});
     board.reset();
     check(board.taken_from_hand(0, 1) == 0, "as new");
   });
@@ -243,7 +245,7 @@ TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construc
     loop_board board(policy(), stop, 2);
     int done[3][2] = {};
     const auto comes = [&](std::size_t rank) {
-      member_state self = place_of(rank, 2);
+      member_state self = place_of(rank, 2, 0, &stop);
       for (std::uint32_t construct = 0; construct < 3; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         if (construct == 2) check(done[0][1 - rank] == 1, "all have left construct 0");
@@ -261,7 +263,7 @@ TEST_P(loop_board_model, parts_run_in_the_order_of_their_positions_CHUNK_3) {
     loop_board board(policy(), stop, 1);
     int parts = 0;
     const auto takes_turns = [&](std::size_t rank) {
-      member_state self = place_of(rank, 2);
+      member_state self = place_of(rank, 2, 0, &stop);
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         const std::size_t position = (rank + construct) % 2;
@@ -287,10 +289,10 @@ TEST_P(loop_board_model, a_stop_releases_who_waits_for_a_place_and_a_reset_makes
       board.leave(self, 0);
       check(!board.enter(self, 1), "the place was never left by the other");
     };
-    threads({[&] { comes(place_of(0, 2)); }, [&] { stop.request(1); }});
+    threads({[&] { comes(place_of(0, 2, 0, &stop)); }, [&] { stop.request(1); }});
     board.reset();
-    member_state next = place_of(0, 1);
-    next.enter(1, 2, next.phase);
+    member_state next = place_of(0, 1, 0, &stop);
+    next.enter(1, 2);
     check(board.enter(next, 0) && board.take_ticket(0) == 0, "as new");
   });
 }
@@ -326,48 +328,41 @@ TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_CHU
   });
 }
 
-TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_STEP_1) {
+TEST_P(steps_model, who_waits_for_a_step_sees_what_came_before_it_STEP_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    stop_source stop;
-    progress_board board(2, policy(), stop);
+    bare_region all(2, policy());
     int data[2] = {};
-    const auto waits = [&] {
-      member_state self = place_of(1, 2);
+    all.run([&](member& me) {
       for (std::size_t step = 1; step <= 2; ++step) {
-        check(board.wait_for(self, 0, step), "nobody stopped it");
-        check(data[step - 1] == 7, "sees what came before the step");
+        if (me.rank() == 0) {
+          data[step - 1] = 7;
+          me.publish(step);
+        } else {
+          check(me.await_step(0, step), "nobody stopped it");
+          check(data[step - 1] == 7, "sees what came before the step");
+        }
       }
-    };
-    threads({[&] {
-               for (std::size_t step = 1; step <= 2; ++step) {
-                 data[step - 1] = 7;
-                 board.publish(0, step);
-               }
-             },
-             waits});
-    board.reset();
+    });
   });
 }
 
-TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_STEP_1) {
+TEST_P(steps_model, one_step_lets_all_go_who_wait_for_it_STEP_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    stop_source stop;
-    progress_board board(3, policy(), stop);
+    bare_region all(3, policy());
     int data = 0;
-    const auto waits = [&](std::size_t rank) {
-      member_state self = place_of(rank, 3);
-      check(board.wait_for(self, 0, 1), "nobody stopped it");
-      check(data == 7, "sees what came before the step");
-    };
-    threads({[&] {
-               data = 7;
-               board.publish(0, 1);
-             },
-             [&] { waits(1); }, [&] { waits(2); }});
+    all.run([&](member& me) {
+      if (me.rank() == 0) {
+        data = 7;
+        me.publish(1);
+      } else {
+        check(me.await_step(0, 1), "nobody stopped it");
+        check(data == 7, "sees what came before the step");
+      }
+    });
   });
 }
 
-TEST_P(progress_board_model, steps_begin_again_in_every_region_STEP_2) {
+TEST_P(steps_model, steps_begin_again_in_every_region_STEP_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     int data = 0;

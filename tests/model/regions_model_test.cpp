@@ -115,7 +115,7 @@ class crew {
     std::uint32_t number = 0;
     for (const region& each : regions) {
       given_ = ++number;
-      const region_head head = {number, each.size, 0};
+      const region_head head = {number, each.size};
       if (each.parts == 0) {
         lead_run(head);
       } else {
@@ -176,7 +176,7 @@ class crew {
       stop_source stop;
       member_state own;
       own.belong_to(nullptr, &stop, rank);
-      own.enter(1, 1, 0);
+      own.enter(1, 1);
       member_access here(own);
       what.line->what(here.self);
     }
@@ -362,7 +362,7 @@ TEST_P(region_board_model, who_wakes_up_to_a_loop_and_finds_the_end_sees_what_ca
     const auto nothing = [](loop_share&) {};
     const job work = job::of<loop_share>(nothing);
     threads({[&] {
-               board.announce(region_head{1, 2, 0}, work, 1);
+               board.announce(region_head{1, 2}, work, 1);
                data = 7;
                board.close();
              },
@@ -389,7 +389,7 @@ TEST_P(region_board_model, after_a_reset_workers_begin_anew) {
       job work = job::of<loop_share>(part);
       threads({[&] {
                  loops.begin(2, 1);
-                 board.announce(region_head{1, 2, 0}, work, 1);
+                 board.announce(region_head{1, 2}, work, 1);
                  loops.lead(1, work);
                  check(found == round + 1, "the share has been awaited");
                  board.close();

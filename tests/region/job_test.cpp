@@ -24,7 +24,7 @@ using lockstep::detail::loop_share;
 struct lone_member {
   explicit lone_member(std::size_t rank, std::size_t size = 8) {
     own.belong_to(nullptr, &stop, rank);
-    own.enter(size, 1, 0);
+    own.enter(size, 1);
   }
   lockstep::detail::stop_source stop;
   lockstep::detail::member_state own;

@@ -89,7 +89,8 @@ struct setting {
     for (std::size_t rank = 0; rank < size; ++rank) {
       places[rank] = member_state();
       places[rank].belong_to(nullptr, nullptr, rank);
-      places[rank].enter(size, region, phase);
+      places[rank].phase = phase;
+      places[rank].enter(size, region);
     }
   }
 
@@ -212,7 +213,7 @@ TEST_P(team_barrier_of, a_region_goes_on_where_the_one_before_has_ended_without_
   the.begin(1, size(), 0u - 3u);
   for (std::uint32_t region = 1; region <= 10; ++region) {
     the.stop.keep_near(region);
-    for (member_state& each : the.places) each.enter(each.size(), region, each.phase);
+    for (member_state& each : the.places) each.enter(each.size(), region);
     std::atomic<std::size_t> wrong{0};
     run_threads(size(),
                 [&](std::size_t rank) { wrong += the.wrong_values_of_a_phase(the.places[rank]); });
@@ -387,7 +388,7 @@ TEST(team_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
   stop_source stop;
   team_barrier barrier(1, lockstep::wait_policy::block(), stop);
   member_state self;
-  self.enter(1, 1, 0);
+  self.enter(1, 1);
   stop.keep_near(1);
   for (std::uint32_t phase = 1; phase <= 5; ++phase) {
     EXPECT_TRUE(barrier.arrive_and_wait(self));

@@ -13,7 +13,7 @@
 #include <lockstep/team.hpp>
 #include <lockstep/weighted_schedule.hpp>
 
-#include "region/construct_boards.hpp"
+#include "region/loop_board.hpp"
 #include "support/team_sizes.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include <lockstep/team.hpp>
 
-#include "region/construct_boards.hpp"
+#include "region/loop_board.hpp"
 #include "support/team_sizes.hpp"
 #include "support/threads.hpp"
 

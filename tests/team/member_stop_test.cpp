@@ -15,7 +15,7 @@
 
 #include <lockstep/team.hpp>
 
-#include "region/construct_boards.hpp"
+#include "region/loop_board.hpp"
 #include "support/every_construct.hpp"
 #include "support/team_sizes.hpp"
 

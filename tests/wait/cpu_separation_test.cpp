@@ -152,8 +152,7 @@ TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
     barrier.separation().is_separated(0, 1, system.now);
     bool is_announced = false;
     system.on_yield = system.on_sleep = [&] {
-      if (!is_announced)
-        board.announce(region_head{number, 2, 0}, job::of<lockstep::member>(nothing));
+      if (!is_announced) board.announce(region_head{number, 2}, job::of<lockstep::member>(nothing));
       is_announced = true;
     };
     assignment what;

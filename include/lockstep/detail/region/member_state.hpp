@@ -71,8 +71,8 @@ class member_state : public member_view {
   void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept;
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
-  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
-  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept;
+  /// The member begins its part of a region of `size` members.
+  void enter(std::size_t size, std::uint32_t region) noexcept;
 
   bool is_alone() const noexcept { return size_ == 1; }
   /// What the members share. Requires: !is_alone().
@@ -136,7 +136,7 @@ class member_state : public member_view {
   /// Called before a value is kept for others. The end of the region destroys the value.
   static void note_kept_values(group& shared) noexcept;
 
-  /// Steps that members publish, and wait for: progress_board. False once the region is stopped.
+  /// Steps that members publish, and wait for: STEP-1 of group.hpp. False once the region is stopped.
   void publish_step(std::size_t step);
   bool wait_for_step(std::size_t rank, std::size_t step);
   /// The member begins its part anew in the same region, after all have ended it: steps begin at 0.
@@ -151,7 +151,7 @@ class member_state : public member_view {
   /// In a construct that the member has come to: waits for all others first. False once the region is stopped.
   bool wait_before_construct();
   /// The number of the next construct that members share.
-  std::uint32_t next_construct() noexcept;
+  std::uint32_t next_construct() noexcept { return construct++; }
   /// The construct in which a member that has returned meets the others (GROUP-4).
   static const char* its_return() noexcept {
     static const char text[] = "its return";
@@ -167,8 +167,7 @@ class member_state : public member_view {
   wait_history history = {};
 
   // For loops.
-  bool has_construct = false;           ///< it has come to a shared construct in this region
-  std::uint32_t construct = 0;          ///< if so, the number of the next one
+  std::uint32_t construct = 0;          ///< the number of the next one that members share
   std::uint32_t loops = 0;              ///< loops whose shares were claimed (share_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
