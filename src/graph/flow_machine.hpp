@@ -141,7 +141,7 @@ class flow_machine {
       if (!of.nodes[i].is_wide || stop == nullptr) continue;
       wide_parts_.push_back(owner<group>(new group(plan.width_of[i], policy, *stop)));
       wide_of[i] = wide_parts_.back().get();
-      wide_of[i]->set_size(plan.width_of[i]);
+      wide_of[i]->begin(plan.width_of[i]);
     }
     for (const plan_call& each : plan.calls) calls.push_back(bind(functions, each));
     for (const node_index each : plan.line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_crew.hpp -- a loop that is a region, from its plan to its end (layer: loop)
 //
-// Each member has a share of the loop, and a share has one or several parts. A thread claims parts (share_board.hpp):
+// Each member has a share of the loop, and a share has one or several parts. A thread claims parts (loop_board.hpp):
 // first of its own share, then of shares that are late. The loop's function sees a part as a loop_share, which knows its
 // share, and not the thread that runs it. The caller asks loop_pace.hpp how to run the loop, and tells it what it cost.
 // For team_core.hpp.

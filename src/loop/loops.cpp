@@ -8,7 +8,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Claims the share of a rank in a loop inside a region: PART-5 of share_board.hpp.
+/// Claims the share of a rank in a loop inside a region: PART-5 of loop_board.hpp.
 inline bool claim_share(const member_state& at, std::size_t rank, std::uint32_t loop) noexcept {
   std::uint32_t part;
   return at.shared().shares.try_claim(rank, share_board::all_claimed(loop - 1), loop, 1, part) ==

@@ -30,7 +30,7 @@
 // polls the barrier for a moment. If its looks find nothing, it looks only in one loop of 64. In a crowd, and where
 // waits sleep at once, it looks without polling first.
 //
-// Cost   a loop with a wait, in step: one RMW on the member's own line (share_board.hpp), one look at the barrier.
+// Cost   a loop with a wait, in step: one RMW on the member's own line (loop_board.hpp), one look at the barrier.
 #ifndef LOCKSTEP_SRC_LOOP_LOOPS_HPP
 #define LOCKSTEP_SRC_LOOP_LOOPS_HPP
 

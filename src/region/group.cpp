@@ -102,11 +102,11 @@ LOCKSTEP_INLINE bool member_state::meets_by_flags() const noexcept {
   return shared_->barrier.has_flags(size_);
 }
 
-LOCKSTEP_INLINE bool member_state::meet_at_first(void (*finish)(const void*), const void* data) {
+LOCKSTEP_INLINE bool member_state::meet_at_first(const function_ref<void()>& finish) {
   return detail::meet(*this, true, [&] {
     return shared_->barrier.meet_at_first(*this, [&] {
       shared_->check_constructs(*this);
-      finish(data);
+      finish();
     });
   });
 }
@@ -256,7 +256,6 @@ LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase, std::uint32_t con
 }
 
 LOCKSTEP_INLINE void group::set_size(std::size_t size) noexcept {
-  if (size == 1) return;
   // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
   reset_members(state(0).phase, state(0).construct);
   size_ = size;

@@ -2,7 +2,7 @@
 // src/region/group.hpp -- what the members of a region or a sub-team share (layer: region)
 //
 // A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
-// boards do the waiting. The caller of the regions calls set_size(), begin() and come_to_rest(). For users: member.hpp.
+// boards do the waiting. The caller of the regions calls begin() and come_to_rest(). For users: member.hpp.
 //
 //   GROUP-1  Between come_to_rest() and begin() every board is at rest: phases equal, constructs empty, steps 0.
 //            After a region that was stopped the boards are reset: no member is in it any more.
@@ -36,7 +36,6 @@
 #include "../platform/intrusive_list.hpp"
 #include "../wait/short_lock.hpp"
 #include "loop_board.hpp"
-#include "share_board.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {
@@ -92,13 +91,10 @@ class group {
     return steps_[rank + set * most()];
   }
 
-  /// How many members meet.
-  std::size_t size() const noexcept { return size_; }
-  /// The caller of the regions calls this before a region of another size. A member that is alone meets nobody: that
+  /// The caller of the regions calls this before a region of so many members. A member that is alone meets nobody: that
   /// changes nothing.
-  void set_size(std::size_t size) noexcept;
-  /// The same before each region.
-  void begin() noexcept {
+  void begin(std::size_t size) noexcept {
+    if (size != size_ && size > 1) set_size(size);
     if (diagnoses_misuse) tells_returns_ = !is_observed_by(observer::watches);
   }
 
@@ -150,6 +146,7 @@ class group {
   [[noreturn]] static void report_constructs(std::size_t low, const construct_note& lows,
                                              std::size_t high, const construct_note& highs);
 
+  void set_size(std::size_t size) noexcept;
   void put_to_rest(bool was_stopped);
   /// No member is in the group; all begin after `phase`, with this construct.
   void reset_members(std::uint32_t phase, std::uint32_t construct) noexcept;
@@ -161,7 +158,7 @@ class group {
   intrusive_list<sub_group> subs_;
   aligned_array<padded<member_state>> members_;
   published_words<std::size_t> steps_;  ///< two of each member
-  std::size_t size_ = 1;
+  std::size_t size_ = 1;                ///< of the last region in which members met
   bool tells_returns_ = !is_observed_by(observer::watches);  ///< GROUP-4: the same for all members
   wait_word left_{0};
 };

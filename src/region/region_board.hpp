@@ -9,7 +9,7 @@
 //           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
 //           after its report. It may miss phases of loops: then other threads have done its share.
 //   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
-//           share are claimed (share_board.hpp): the member that claims the first one relays, the one that finishes
+//           share are claimed (loop_board.hpp): the member that claims the first one relays, the one that finishes
 //           the last one collects and reports. Either way a report has caught up with the line exactly when the
 //           share is done. No report is awaited from a member without announcement, or above the size of a loop.
 //   ANNOUNCE-3  What is done for a member in a region, and for those below it in the tree, happens before its
@@ -49,7 +49,7 @@
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"
-#include "share_board.hpp"
+#include "loop_board.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {
@@ -63,7 +63,7 @@ struct region_head {
 };
 
 /// The word that announces a region: a value. It says all that a member needs before it claims a part of a loop
-/// (share_board.hpp). The member may read the rest of the line only after the claim.
+/// (loop_board.hpp). The member may read the rest of the line only after the claim.
 //
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
@@ -266,12 +266,8 @@ class region_board {
   LOCKSTEP_NOINLINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
     bool all = true;
     for_each_told(rank, of, [&](std::size_t at) {
-      bool has_come = has_reported(at, of);
-      for (; !has_come && polls > 0; --polls) {
-        polling_pause();
-        has_come = has_reported(at, of);
-      }
-      all &= has_come;
+      for (; !has_reported(at, of) && polls > 0; --polls) polling_pause();
+      all &= has_reported(at, of);
     });
     return all;
   }

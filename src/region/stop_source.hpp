@@ -156,13 +156,6 @@ class first_error {
       "child process that member has nowhere to return to: call exec or _exit there");
 }
 
-/// Keeps the exception that is being handled, and stops the region.
-LOCKSTEP_NOINLINE inline void note_failure(stop_source& stop, std::uint32_t region,
-                                           first_error& errors, std::uint64_t position) {
-  errors.note(position);
-  stop.request(region);
-}
-
 /// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
 /// Until one is thrown, nothing is stored for it: other threads wait for this one.
 template <class Part, class Argument>
@@ -171,16 +164,16 @@ LOCKSTEP_ALWAYS_INLINE void call_guarded(stop_source& stop, std::uint32_t region
                                          Argument& with) {
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
-    part(with);
+    return part(with);
   } catch (const region_stopped&) {
-    if (!stop.requested(region)) {  // that of another region
-      note_failure(stop, region, errors, position);
-    }
+    if (stop.requested(region)) return;
+    errors.note(position);  // that of another region
   } catch (const forced_unwind&) {
     end_of_lost_member();
   } catch (...) {
-    note_failure(stop, region, errors, position);
+    errors.note(position);
   }
+  stop.request(region);
 #else
   static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
   static_cast<void>(position);

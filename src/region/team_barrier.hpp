@@ -147,9 +147,7 @@ class team_barrier : ranked_phases<barrier_values> {
   /// Blocks until all have arrived. False once the region is stopped: then no member waits any more.
   template <class Arrival = usual_arrival>
   bool arrive_and_wait(member_state& self, Arrival&& arrival = Arrival()) {
-    const auto nothing = [](cell&) {};
-    return has_flags(self.size()) ? pass_by_flags(self, arrival)
-                                  : pass_by_tree(self, nothing, arrival);
+    return pass(self, [](cell&) {}, arrival);
   }
 
   /// The same, with values. When all have arrived, their values are at value_of(rank, self.phase), and `out` gets what
@@ -157,11 +155,10 @@ class team_barrier : ranked_phases<barrier_values> {
   /// value_of(its rank, self.phase + 1). While arrival.arrives() is false another participant arrives for this one.
   template <class Combine, class Arrival = usual_arrival>
   bool meet(member_state& self, cell& out, const Combine& combine, Arrival&& arrival = Arrival()) {
+    if (!pass(self, combine, arrival)) return false;
     if (has_flags(self.size())) {
-      if (!pass_by_flags(self, arrival)) return false;
       combine(out);
     } else {
-      if (!pass_by_tree(self, combine, arrival)) return false;
       out = value_of_all().of_phase[0];
     }
     return true;
@@ -171,11 +168,10 @@ class team_barrier : ranked_phases<barrier_values> {
   /// finish() has put into value_of(0, phase) when the phase ends.
   template <class Finish>
   bool meet_at_first(member_state& self, const Finish& finish) {
-    usual_arrival usual;
-    if (self.rank() != 0) return pass_by_flags(self, usual);
+    if (self.rank() != 0) return arrive_and_wait(self);
     if (self.has_left) return false;
     ++self.phase;
-    wait_for_others(self, usual);
+    wait_for_others(self, usual_arrival());
     if (!goes_on(self)) return false;
     finish();
     flag(0).publish(self.phase);
@@ -186,54 +182,39 @@ class team_barrier : ranked_phases<barrier_values> {
   bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
     return phases::has_arrived(rank, self.size(), {self.phase});
   }
-  bool have_all_arrived(const member_state& self) const noexcept {
-    if (!has_flags(self.size())) return has_arrived(self, self.rank());
-    std::size_t rank = 0;
-    while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
-    return rank == self.size();
+  bool have_all_arrived(const member_state& self) noexcept {
+    return phases::have_others_arrived(self.rank(), self.size(), {self.phase});
   }
-  /// Called by a participant that is in a phase: arrives for another, which has come and waits for it.
+  /// Called by a participant that is in a phase: it arrives, or for another, which has come and waits for it. True if
+  /// that ends the phase.
   template <class Combine>
-  void arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
-    arrive(self, rank, combine);
+  bool arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
+    return phases::arrive(rank, self.size(), self.phase,
+                          [&](barrier_values& of_all) { combine(of_all.of_phase[0]); });
   }
 
  private:
-  template <class Arrival>
-  bool pass_by_flags(member_state& self, Arrival& arrival) {
+  template <class Combine, class Arrival>
+  bool pass(member_state& self, const Combine& combine, Arrival& arrival) {
     if (self.has_left) return false;
     ++self.phase;
     if (arrival.arrives()) {
       arrival.put(value_of(self.rank(), self.phase));
-      flag(self.rank()).publish(self.phase);
+      if (arrive_for(self, self.rank(), combine)) return goes_on(self);
     }
     arrival.meanwhile();
     wait_for_others(self, arrival);
-    if (!arrival.arrives()) wait(self, flag(self.rank()), self.rank(), arrival);
-    return goes_on(self);
-  }
-  template <class Combine, class Arrival>
-  LOCKSTEP_NOINLINE bool pass_by_tree(member_state& self, const Combine& combine,
-                                      Arrival& arrival) {
-    if (self.has_left) return false;
-    ++self.phase;
-    if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
-      arrival.meanwhile();
-      wait_for_others(self, arrival);
+    if (!arrival.arrives() && has_flags(self.size())) {
+      wait(self, flag(self.rank()), self.rank(), arrival);
     }
     return goes_on(self);
-  }
-  template <class Combine>
-  bool arrive(const member_state& self, std::size_t rank, const Combine& combine) {
-    return phases::arrive(rank, self.size(), self.phase,
-                          [&](barrier_values& of_all) { combine(of_all.of_phase[0]); });
   }
   bool goes_on(member_state& self) const noexcept {
     self.has_left = stop_.requested(self.region());
     return !self.has_left;
   }
   template <class Arrival>
-  LOCKSTEP_NOINLINE void wait_for_others(member_state& self, Arrival& arrival) {
+  LOCKSTEP_NOINLINE void wait_for_others(member_state& self, Arrival&& arrival) {
     phases::wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
       return wait(self, at, other, arrival);
     });

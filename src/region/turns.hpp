@@ -21,6 +21,7 @@
 //   16  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
 //   17  keeper.store       relaxed  -      by the thread that has the turn; heavy fence, or end of turn, orders it
 //   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
+//   19  keeper.cmp_exch    relaxed  -      at the end of a turn, once; fails after 17
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
 #define LOCKSTEP_SRC_REGION_TURNS_HPP
 
@@ -122,25 +123,22 @@ class inside {
 //           So regions of several teams that call each other never wait in a circle.
 //   TURN-5  After shut() no turn begins. Threads that come wait for ever. So do those in the queue, and those that
 //           would run alone because they may not wait.
-//   TURN-6  The thread that had the first turn keeps the next ones once it has had many in a row: it takes no number
-//           until another thread comes. That one takes the right back, with the heavy fence of process_fence.hpp, and
-//           waits for the end of the turn that was kept. Only the first thread ever writes `kept`, perhaps in vain
-//           while another thread has a turn.
+//   TURN-6  The thread that had the first turn keeps the next ones: it takes no number until another thread comes. That
+//           one takes the right back for good, with the heavy fence of process_fence.hpp, and waits for the end of the
+//           turn that was kept. Only the first thread ever writes `kept`, perhaps in vain while another thread has a
+//           turn.
 //
 //     the first thread                  another, whose number is served
-//     kept = 1                          keeper = nobody
+//     kept = 1                          keeper = none any more
 //     light fence                       heavy fence
 //     if (keeper is not this) kept = 0  wait until kept is 0
 //
-// Cost   the keeper: two stores on a line of the callers. Others: one RMW and one store; 10 us to take the right back.
+// Cost   the keeper: two stores on a line of the callers. Others: one RMW and one store; 10 us to take the right back,
+//        once in the life of a team that several threads use.
 class caller_queue {
  public:
-  /// So many turns without an RMW, which takes 4 ns, pay for the 10 us that taking the right back may cost.
-  static constexpr std::uint32_t usual_row = 4096;
-
-  /// `row`: TURN-6.
-  explicit caller_queue(wait_policy policy, std::uint32_t row = usual_row) noexcept
-      : policy_(policy), payer_(fence_payer_of(policy)), row_(row) {}
+  explicit caller_queue(wait_policy policy) noexcept
+      : policy_(policy), payer_(fence_payer_of(policy)) {}
 
   /// Blocks until it is the caller's turn.
   LOCKSTEP_ALWAYS_INLINE void take_turn() {
@@ -169,7 +167,7 @@ class caller_queue {
   bool shut() noexcept {
     shut_.store(1, memory_order_relaxed);  // 4
     const bool is_mine = try_take();
-    keeper_.store(0, memory_order_relaxed);  // 17
+    keeper_.store(no_more, memory_order_relaxed);  // 17
     return is_mine;
   }
   bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 5
@@ -177,19 +175,23 @@ class caller_queue {
   /// In a child process: resets the queue, but keeps the calling thread's turn if it has one.
   void forget_others(bool has_turn) noexcept {
     serving().reset(0);
-    kept_.store(0, memory_order_relaxed);    // 18
-    keeper_.store(0, memory_order_relaxed);  // 17
-    first_ = 0;
+    kept_.store(0, memory_order_relaxed);                           // 18
+    if (!is_shut()) keeper_.store(none_yet, memory_order_relaxed);  // 17
     is_numbered_ = has_turn;
     tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
   }
 
   /// TURN-6: whether a thread keeps the next turns.
-  bool has_keeper() const noexcept { return keeper_.load(memory_order_relaxed) != 0; }  // 16
+  bool has_keeper() const noexcept {
+    const std::uint64_t keeper = keeper_.load(memory_order_relaxed);  // 16
+    return keeper != none_yet && keeper != no_more;
+  }
   /// For tests: whether the caller's turn has no number.
   bool is_kept() const noexcept { return !is_numbered_; }
 
  private:
+  static constexpr std::uint64_t none_yet = 0, no_more = ~std::uint64_t{0};
+
   struct is_turn_of {
     std::uint32_t number;
     const caller_queue& queue;
@@ -241,19 +243,17 @@ class caller_queue {
   }
   /// By the thread whose number is served: from now on no thread keeps turns. A turn that was kept may still go on.
   void take_right_back() {
-    keeper_.store(0, memory_order_relaxed);  // 17
+    keeper_.store(no_more, memory_order_relaxed);  // 17
     if (fence_heavy()) return;
     // Without a heavy fence: waits until the store of the keeper must have become visible.
     const std::uint64_t end = monotonic_nanoseconds() + 1000000;
     while (monotonic_nanoseconds() < end) yield_thread();
   }
   LOCKSTEP_NOINLINE void end_numbered() {
-    const std::uint64_t me = number_of_this_thread();
-    if (first_ == 0) first_ = me;
-    in_a_row_ = me == first_ ? in_a_row_ + 1 : 0;
-    if (in_a_row_ == row_) {
-      in_a_row_ = 0;
-      keeper_.store(me, memory_order_relaxed);  // 17
+    std::uint64_t nobody = none_yet;
+    if (keeper_.load(memory_order_relaxed) == nobody) {                                       // 16
+      keeper_.compare_exchange_strong(nobody, number_of_this_thread(), memory_order_relaxed,  // 19
+                                      memory_order_relaxed);                                  // 19
     }
     is_numbered_ = false;
     serving().publish(serving().peek() + 1);
@@ -265,7 +265,7 @@ class caller_queue {
 
   // Callers write these lines; members do not need them.
   line_gap before_;
-  atomic<std::uint64_t> keeper_{0};  ///< a thread's number, or 0
+  atomic<std::uint64_t> keeper_{none_yet};  ///< a thread's number, or nobody
   wait_word kept_{0};
   wait_word tickets_{0};
   wait_word serving_{0};
@@ -273,11 +273,7 @@ class caller_queue {
   sleeper_mark mark_;
   const wait_policy policy_;
   const fence_payer payer_;
-  // For TURN-6; only the thread that has the turn uses them.
-  const std::uint32_t row_;
-  std::uint32_t in_a_row_ = 0;  ///< turns of the first thread, with numbers
-  std::uint64_t first_ = 0;     ///< its number
-  bool is_numbered_ = false;    ///< the turn
+  bool is_numbered_ = false;  ///< the turn; only the thread that has it uses this
   line_gap after_;
 };
 

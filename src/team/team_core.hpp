@@ -313,8 +313,8 @@ class team_core : public aligned_new<256> {
       work.plan = &crew_.plan(*work.loop);
       work.size = work.plan->shares;
       if (work.ends != nullptr && work.size > 1) work.ends->prepare(*work.plan, &group_.leaves[0]);
-    } else if (work.size != group_.size()) {
-      group_.set_size(work.size);
+    } else {
+      group_.begin(work.size);
     }
     if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
     const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
@@ -322,7 +322,6 @@ class team_core : public aligned_new<256> {
     if (LOCKSTEP_UNLIKELY(number % stop_source::stride == 0)) stop_.keep_near(number);
     running_.store(number, memory_order_relaxed);  // 1
     if (region_.outer != outer) region_.outer = outer;
-    group_.begin();
     return {number, work.size};
   }
 

@@ -49,8 +49,7 @@ class bare_region {
   bool run_region(std::size_t size, Function& f, std::function<void()> outside) {
     const std::uint32_t region = ++number_;
     stop_.keep_near(region);
-    if (size != shared_.size()) shared_.set_size(size);
-    shared_.begin();
+    shared_.begin(size);
     std::vector<std::function<void()>> bodies;
     if (outside) bodies.push_back(std::move(outside));
     for (std::size_t rank = 0; rank < size; ++rank) {

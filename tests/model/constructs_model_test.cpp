@@ -542,6 +542,17 @@ TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_PART_5) {
   });
 }
 
+TEST_P(loop_board_model, who_stood_still_comes_to_the_construct_of_the_others_CHUNK_1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(3, policy());
+    int runs = 0;
+    const auto once = [&](member& me) { check(me.single([&] { ++runs; }), "nobody stopped it"); };
+    all.run_first(2, once);
+    all.run(once);
+    check(runs == 2, "one member for each construct");
+  });
+}
+
 TEST_P(late_shares_model,
        an_exception_in_a_taken_share_stops_the_region_even_if_it_is_caught_LOOPS_7) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {

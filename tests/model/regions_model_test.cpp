@@ -434,11 +434,6 @@ TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_befor
   });
 }
 
-/// In which the first thread keeps its second turn.
-struct kept_queue : caller_queue {
-  kept_queue(wait_policy policy) : caller_queue(policy, 1) {}
-};
-
 /// A thread that takes so many turns.
 std::function<void()> takes(caller_queue& callers, int count, int& turns) {
   return [&callers, count, &turns] {
@@ -451,7 +446,7 @@ std::function<void()> takes(caller_queue& callers, int count, int& turns) {
 
 TEST_P(kept_turns_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN_6) {
   explore_with(small(), [] {
-    kept_queue callers(policy());
+    caller_queue callers(policy());
     int turns = 0;
     threads({takes(callers, 3, turns), takes(callers, 1, turns)});
     check(turns == 4, "each had its turn");
@@ -460,7 +455,7 @@ TEST_P(kept_turns_model, a_turn_that_is_kept_and_one_that_comes_meanwhile_TURN_6
 
 TEST_P(kept_turns_model, only_the_first_thread_keeps_turns_TURN_6) {
   explore_with(middle(), [] {
-    kept_queue callers(policy());
+    caller_queue callers(policy());
     int turns = 0;
     threads({takes(callers, 2, turns), takes(callers, 2, turns)});
     check(turns == 4, "each had its turn");
@@ -469,7 +464,7 @@ TEST_P(kept_turns_model, only_the_first_thread_keeps_turns_TURN_6) {
 
 TEST_P(kept_turns_model, a_turn_that_is_kept_and_who_does_not_wait_for_it_TURN_6) {
   explore_with(small(), [] {
-    kept_queue callers(policy());
+    caller_queue callers(policy());
     int turns = 0;
     threads({takes(callers, 3, turns), [&] {
                if (!callers.try_take_turn()) return;

@@ -168,8 +168,8 @@ TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_tu
   }
 }
 
-TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_until_another_comes) {
-  caller_queue queue(GetParam().policy, 3);
+TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_until_another_comes) {
+  caller_queue queue(GetParam().policy);
   long sum = 0;  // plain: TURN-2
   const auto take = [&](int turns, int kept_from) {
     for (int i = 0; i < turns; ++i) {
@@ -178,16 +178,15 @@ TEST_P(caller_queue_by, TURN_6_the_first_thread_keeps_its_turns_after_a_row_unti
       ++sum;
     }
   };
-  for (int round = 0; round < 5; ++round) {
-    take(6, 3);
-    std::thread([&] { take(6, 6); }).join();  // others never keep
-  }
-  EXPECT_EQ(sum, 60);
+  take(6, 1);
+  std::thread([&] { take(6, 6); }).join();  // others never keep
+  take(6, 6);                               // nor does the first, once another has come
+  EXPECT_EQ(sum, 18);
 }
 
 TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_end) {
-  caller_queue queue(GetParam().policy, 1);
   for (int round = 0; round < 20; ++round) {
+    caller_queue queue(GetParam().policy);
     {
       const caller_turn first(queue);
     }
@@ -212,7 +211,7 @@ TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_en
 }
 
 TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
-  caller_queue queue(GetParam().policy, 1);
+  caller_queue queue(GetParam().policy);
   const int each = spins() ? 200 : 2000;
   long sum = 0, tried = 0;  // plain: one turn at a time
   std::atomic<long> refused{0};
@@ -243,7 +242,7 @@ TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
 
 TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, 1);
+    caller_queue queue(GetParam().policy);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     if (has_turn) queue.take_turn();
     EXPECT_EQ(queue.shut(), !has_turn);
@@ -253,9 +252,17 @@ TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
   }
 }
 
+TEST_P(caller_queue_by, TURN_5_nobody_keeps_turns_after_an_end_that_comes_in_the_first_turn) {
+  caller_queue queue(GetParam().policy);
+  queue.take_turn();
+  EXPECT_FALSE(queue.shut());
+  queue.end_turn();
+  EXPECT_FALSE(queue.has_keeper());
+}
+
 TEST_P(caller_queue_by, in_a_child_a_turn_that_was_kept_ends_as_any_other) {
   for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy, 1);
+    caller_queue queue(GetParam().policy);
     for (int i = 0; i < 3; ++i) const caller_turn past(queue);
     queue.take_turn();  // the child's own turn, or that of a thread that is gone
     queue.forget_others(has_turn);

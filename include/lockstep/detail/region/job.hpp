@@ -54,9 +54,10 @@ class job {
     static_assert(region_call<Function, Argument>::fits,
                   "lockstep: the function of a region can be called neither as f(me), with a "
                   "lockstep::member& (by reference, it is not copied), nor as f()");
+    using form = typename std::conditional<travels_as<Function, Argument>(), const Function&,
+                                           by_address<Function>>::type;
     job made;
-    made.carry<Argument>(
-        form_of(f, std::integral_constant<bool, travels_as<Function, Argument>()>()));
+    made.carry<Argument>(form(f));
     return made;
   }
   /// For code that is compiled once: call(closure, argument), with a copy of the closure. Requires: a copy of the
@@ -99,19 +100,12 @@ class job {
   template <class Function>
   struct by_address {
     Function* f;
+    explicit by_address(Function& of) noexcept : f(&of) {}
     template <class Argument>
     void operator()(Argument& with) const {
       region_call<Function, Argument>::call(*f, with);
     }
   };
-  template <class Function>
-  static const Function& form_of(const Function& f, std::true_type /*travels*/) noexcept {
-    return f;
-  }
-  template <class Function>
-  static by_address<Function> form_of(Function& f, std::false_type /*stays*/) noexcept {
-    return {&f};
-  }
   template <class Argument>
   void set(caller<Argument> how) noexcept {
     call_ = reinterpret_cast<void (*)()>(how);

@@ -129,10 +129,7 @@ class member_state : public member_view {
   bool meets_by_flags() const noexcept;
   /// By flags only. Rank 0 calls finish() when all others have arrived, and arrives after it. So the others see what
   /// finish() has put into value_of(0, phase) when the phase ends.
-  template <class Finish>
-  bool meet_at_first(const Finish& finish) {
-    return meet_at_first([](const void* of) { (*static_cast<const Finish*>(of))(); }, &finish);
-  }
+  bool meet_at_first(const function_ref<void()>& finish);
   /// Called before a value is kept for others. The end of the region destroys the value.
   static void note_kept_values(group& shared) noexcept;
 
@@ -168,7 +165,7 @@ class member_state : public member_view {
 
   // For loops.
   std::uint32_t construct = 0;          ///< the number of the next one that members share
-  std::uint32_t loops = 0;              ///< loops whose shares were claimed (share_board.hpp)
+  std::uint32_t loops = 0;              ///< loops whose shares were claimed (loop_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
   std::uint32_t step_set;  ///< which words have the steps of its part (STEP-3); set by belong_to()
@@ -187,7 +184,6 @@ class member_state : public member_view {
   /// Where misuse is diagnosed: ends the program if the others cannot meet this member there. Else notes the construct.
   void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
-  bool meet_at_first(void (*finish)(const void*), const void* data);
   static const member_view& find(group& shared, std::size_t rank) noexcept;
 
   stop_source* stop_ = nullptr;
