@@ -181,10 +181,10 @@ class caller_queue {
     tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
   }
 
-  /// TURN-6: whether a thread keeps the next turns.
-  bool has_keeper() const noexcept {
+  /// TURN-6: whether another thread keeps the next turns.
+  bool is_kept_by_another() const noexcept {
     const std::uint64_t keeper = keeper_.load(memory_order_relaxed);  // 16
-    return keeper != none_yet && keeper != no_more;
+    return keeper != none_yet && keeper != no_more && keeper != number_of_this_thread();
   }
   /// For tests: whether the caller's turn has no number.
   bool is_kept() const noexcept { return !is_numbered_; }
@@ -222,7 +222,7 @@ class caller_queue {
     const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
     wait_history history = {};
     serving().wait(is_turn_of{number, *this}, never_stops(), history);
-    if (has_keeper()) take_right_back();
+    if (is_kept_by_another()) take_right_back();
     kept().wait(is_let_go(), never_stops(), history);
     is_numbered_ = true;
   }
@@ -233,7 +233,7 @@ class caller_queue {
                                           memory_order_relaxed)) {  // 3
       return false;
     }
-    if (has_keeper()) take_right_back();
+    if (is_kept_by_another()) take_right_back();
     if (!is_let_go()(kept().value())) {
       serving().publish(serving().peek() + 1);
       return false;

@@ -476,6 +476,23 @@ TEST_P(kept_turns_model, a_turn_that_is_kept_and_who_does_not_wait_for_it_TURN_6
   });
 }
 
+TEST_P(kept_turns_model, a_keeper_that_does_not_wait_and_one_that_comes_meanwhile_TURN_6) {
+  explore_with(small(), [] {
+    caller_queue callers(policy());
+    int turns = 0;
+    threads({[&] {
+               for (int i = 0; i < 3; ++i) {
+                 if (i != 1) callers.take_turn();
+                 if (i == 1 && !callers.try_take_turn()) continue;
+                 const caller_turn mine(callers, lockstep::detail::has_begun_t());
+                 ++turns;
+               }
+             },
+             takes(callers, 1, turns)});
+    check(turns >= 3, "who waits gets its turn");
+  });
+}
+
 TEST_P(stop_source_model, a_request_for_an_earlier_region_takes_nothing_back_STOP_1) {
   explore_with(small(), [] {
     stop_source stop;

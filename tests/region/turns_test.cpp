@@ -248,8 +248,21 @@ TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {
     EXPECT_EQ(queue.shut(), !has_turn);
     if (has_turn) queue.end_turn();
     EXPECT_FALSE(queue.try_take_turn());
-    EXPECT_FALSE(queue.has_keeper());
+    std::thread([&] { EXPECT_FALSE(queue.is_kept_by_another()); }).join();
   }
+}
+
+TEST_P(caller_queue_by, TURN_6_the_keeper_takes_a_turn_with_a_number_and_keeps_the_next) {
+  caller_queue queue(GetParam().policy);
+  for (int i = 0; i < 3; ++i) {
+    const caller_turn past(queue);
+    EXPECT_EQ(queue.is_kept(), i > 0);
+  }
+  ASSERT_TRUE(queue.try_take_turn());
+  EXPECT_FALSE(queue.is_kept());
+  queue.end_turn();
+  const caller_turn mine(queue);
+  EXPECT_TRUE(queue.is_kept());
 }
 
 TEST_P(caller_queue_by, TURN_5_nobody_keeps_turns_after_an_end_that_comes_in_the_first_turn) {
@@ -257,7 +270,7 @@ TEST_P(caller_queue_by, TURN_5_nobody_keeps_turns_after_an_end_that_comes_in_the
   queue.take_turn();
   EXPECT_FALSE(queue.shut());
   queue.end_turn();
-  EXPECT_FALSE(queue.has_keeper());
+  std::thread([&] { EXPECT_FALSE(queue.is_kept_by_another()); }).join();
 }
 
 TEST_P(caller_queue_by, in_a_child_a_turn_that_was_kept_ends_as_any_other) {
