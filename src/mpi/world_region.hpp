@@ -102,7 +102,7 @@ class world_region {
       return meet(at, world_construct::sync_threads, 0, nullptr, 0, world_combine());
     };
     if (at.is_alone()) return !at.is_stopped() && meets();
-    if (at.meets_by_flags()) return at.meet_at_first(meets);
+    if (at.meets_by_flags()) return at.meet_at_first([&] { meets(); });
     if (!at.sync()) return false;
     if (at.rank() == 0) meets();
     return at.sync();
