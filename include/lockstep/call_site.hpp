@@ -16,6 +16,8 @@
 #ifndef LOCKSTEP_CALL_SITE_HPP
 #define LOCKSTEP_CALL_SITE_HPP
 
+#include <cstddef>
+
 #include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
