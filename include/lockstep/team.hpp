@@ -200,8 +200,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
   }
 
   /// The same with f(first, last) for parts of the range, in order. The parts depend on the length alone: the bits are
-  /// those of reduce_each if f folds its part from the left. A part of n indices has 1 to median(n / 128, 64, n / 1024)
-  /// of them. For longer parts: a region of for_range(nowait, ...) and sync_sum().
+  /// those of reduce_each if f folds its part from the left. Of n indices a part has 1 to median(n / 128, 64, n / 1024),
+  /// rounded up. For longer parts: a region of for_range(nowait, ...) and sync_sum().
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),

@@ -15,7 +15,7 @@
 //           wake up by themselves join. The plan says what the sleepers would have gained.
 //   PACE-3  A long share has several parts of `part_time` to twice that. A member loses about that when others take its
 //           parts. Their number is a power of two, so that the parts of a reduction are nodes of its tree, or nearly: with
-//           three leaves in each part one of 4096 iterations takes 1.2 of the time that it takes with four.
+//           three leaves in each part one of 4096 iterations takes 1.3 times as long as with four (decision 0070).
 //   PACE-4  One strange sample changes what is known by a factor of two at most. A young place takes a lower sample as
 //           it is: disturbances only make a loop longer.
 //   PACE-5  Loops below the break-even with members that are awake run alone, without a plan. After some 100 us of them

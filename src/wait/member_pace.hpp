@@ -18,7 +18,7 @@
 //          it is woken. Two gaps that alternate have a window each. One hiccup of the caller must not spoil the next
 //          sixteen waits. So among eight gaps or more, a gap that stands alone has no window, and a window ignores an
 //          eighth of its gaps at either end. Long sleeps end later than short ones: the window opens earlier by a
-//          32nd of the gap.
+//          32nd of the gap, by 100 us at most.
 //   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is when misses
@@ -144,7 +144,8 @@ class member_pace {
   /// The worker polls through a shorter sleep: a sleep costs 6 to 20 us of CPU time, and ends so much too late
   /// (docs/maintainers/decisions/0067).
   static constexpr std::uint64_t shortest_sleep = 15000;
-  static constexpr std::uint64_t first_lead = 30000, least_lead = 5000, most_lead = 300000;
+  static constexpr std::uint64_t first_lead = 30000, most_lateness = 100000, least_lead = 5000,
+                                 most_lead = 300000;
   static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4, doubt_after_slice = 64;
 
   wait_history regions, reports;  ///< its waits for regions, and for the reports of others
@@ -243,7 +244,7 @@ class member_pace {
   window window_of(unsigned first, unsigned end) const noexcept {
     const unsigned ignored = (end - first) / most_for_one;
     const std::uint64_t least = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
-    const std::uint64_t early = (most - least) / 4 + least / 32 + lead_;
+    const std::uint64_t early = (most - least) / 4 + lesser(least / 32, most_lateness) + lead_;
     return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
   }
 

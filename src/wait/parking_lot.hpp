@@ -19,10 +19,11 @@
 //              keeps its place until it has what it waits for. So the child finds every word with such bits.
 //
 // word_ of parked_thread
-//   bit    name      meaning                   set by
-//   0      sleeping  its thread may be asleep  its thread: WORD-1 of word_waiter.hpp
-//   1      notified  it may return             the thread that took the node out, or let it go
-// Only the node's own thread clears both, to use the node again.
+//   bit    name      meaning                   set by                            cleared by
+//   0      sleeping  its thread may be asleep  its thread: WORD-1 of             the notification, which wakes it then
+//                                              word_waiter.hpp
+//   1      notified  it may return             the thread that took the node     its thread, to use the node again
+//                                              out, or let it go
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices

@@ -77,13 +77,14 @@ TEST(member_pace, without_experience_it_is_off) {
 }
 
 TEST(member_pace, regular_gaps_are_met_awake_and_mostly_slept_through_GAP_1) {
-  for (const std::uint64_t gap : {5 * us, 50 * us, 200 * us, ms, 3 * ms, 16 * ms, 100 * ms}) {
+  for (const std::uint64_t gap :
+       {5 * us, 50 * us, 200 * us, ms, 3 * ms, 16 * ms, 100 * ms, 200 * ms, 900 * ms}) {
     member_pace known;
     follow(known, 8, [=] { return gap; });
     const outcome after = follow(known, 100, [=] { return gap; });
     EXPECT_EQ(after.awake, after.waits) << gap;
     if (gap >= ms) {
-      EXPECT_LT(after.share_polled(), 0.1) << gap;
+      EXPECT_LT(after.share_polled(), gap >= 16 * ms ? 0.02 : 0.1) << gap;
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/observe/wait_kinds.hpp -- what hooks tell observers: waits, marks, members (layer: observe)
 //
-// A kind of wait is a number. The text for it is in src/trace/thread_log.cpp.
+// A kind of wait is a number. The text for it is in src/trace/thread_log.hpp.
 #ifndef LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 #define LOCKSTEP_DETAIL_OBSERVE_WAIT_KINDS_HPP
 
