@@ -218,7 +218,8 @@ inline void run_share(const member_state& at, std::size_t rank, std::size_t leng
 
 LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
                               const range_body& body) {
-  const without_constructs mark(at, at.inside != nullptr ? at.inside : "a loop");  // or a reduction
+  const without_constructs mark(
+      at, diagnoses_misuse && at.inside != nullptr ? at.inside : "a loop");  // or of a reduction
   if (takes_tickets(how)) return hand_out_tickets(at, length, how, body, is_dealt(at, length, how));
   if (at.is_stopped()) return false;
   at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length

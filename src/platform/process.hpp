@@ -63,13 +63,13 @@
 #endif
 
 // The number of the layout of process_state; and a number for each futex: what sleeps in one is not woken by another.
-#define LOCKSTEP_PROCESS_LAYOUT 8
+#define LOCKSTEP_PROCESS_LAYOUT 9
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_PROCESS_KIND 16
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_8_portable"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_9_portable"
 #else
 #define LOCKSTEP_PROCESS_KIND 15
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_8_native"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_9_native"
 #endif
 
 namespace lockstep {

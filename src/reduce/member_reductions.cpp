@@ -105,8 +105,7 @@ LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operan
     }
   } else {
     const leaf_run mine = run_of(at, length, at.block_of(all));
-    void* const room =
-        prepare(at, what, at.kept[member_state::leaves], length_of(mine.leaves));
+    void* const room = prepare(at, what, at.kept[member_state::leaves], length_of(mine.leaves));
     cell* const sums = &at.shared().leaves[0];
     if (!what.sum_leaves(of, mine, room, sums) || !at.sync() || !values.scan_block(mine, sums)) {
       return outcome::stopped;

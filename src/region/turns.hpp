@@ -19,7 +19,7 @@
 //   14  state.load         acquire  13     the other half
 //   15  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 12 stored
 //   16  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
-//   17  keeper.store       relaxed  -      by the thread that has the turn; heavy fence, or end of turn, orders it
+//   17  keeper.store       relaxed  -      by who has the turn or ends the team; heavy fence, or end of turn, orders it
 //   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 //   19  keeper.cmp_exch    relaxed  -      at the end of a turn, once; fails after 17
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
@@ -116,7 +116,8 @@ class inside {
 
 // Outside threads take turns with a team.
 //
-//   TURN-1  Turns are given in the order of the calls of take_turn().
+//   TURN-1  Turns are given in the order of the calls of take_turn(). Who keeps turns (TURN-6) may go first until the
+//           right is taken back.
 //   TURN-2  What a thread does in its turn happens before the next one's take_turn() returns.
 //   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than the teams of all
 //           regions that the thread is in. Otherwise it takes a turn only if it gets one at once, or else runs alone.

@@ -53,8 +53,7 @@ struct alignas(detail::cache_line_size) condition_variable::waiter : detail::par
     return detail::queue_key::of(of.word_, detail::wait_kind::condition_variable);
   }
 };
-static_assert(detail::parking_lot::without_waiters(detail::wait_kind::condition_variable) ==
-                  0,
+static_assert(detail::parking_lot::without_waiters(detail::wait_kind::condition_variable) == 0,
               "PARKING-4");
 
 /// Threads that were taken out of the queue at one time. Some go to their mutex. The others form a chain: each notifies

@@ -306,7 +306,7 @@ class team_core : public aligned_new<256> {
 
   // The steps of a region.
 
-  /// Gives the region its size, its number, and the phase of the barrier that it begins after.
+  /// Gives the region its size and its number.
   LOCKSTEP_ALWAYS_INLINE region_head begin(region_work& work, const nesting::region* outer) {
     work.is_seen = observers() != 0;
     if (!work.is_run) {

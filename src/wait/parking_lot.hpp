@@ -323,7 +323,7 @@ class queued_word {
     while (true) {
       if (Rules::may_take(word, as)) {
         if (word_.compare_exchange_strong(word, Rules::taken(word, as), memory_order_acquire,  // 5
-                                          memory_order_relaxed)) {  // 6
+                                          memory_order_relaxed)) {                             // 6
           return true;
         }
       } else if (wanted == nullptr || change(word, wanted(word, as))) {

@@ -26,10 +26,10 @@ using lockstep::detail::mpi::merge;
 using lockstep::detail::mpi::node_record;
 using lockstep::detail::mpi::part_of_rank;
 using lockstep::detail::mpi::record_fault;
-using lockstep::test::leaf_range;
 using lockstep::detail::reduction_tree::leaves_of;
 using lockstep::detail::reduction_tree::maximal_nodes;
 using lockstep::detail::reduction_tree::most_nodes;
+using lockstep::test::leaf_range;
 using lockstep::test::reduce_node;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();

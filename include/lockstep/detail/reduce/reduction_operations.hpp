@@ -431,8 +431,8 @@ bool scan_leaves(const operands& of, std::size_t from, const leaf_run& run, cons
                                  : cell_access<Type>::get(sums[number]));
         Type running(prefix);
         goes_on = goes_on && for_strips(run, first, last, [&](std::size_t i, std::size_t end) {
-          own.run_through(running, i, end, op);
-        });
+                    own.run_through(running, i, end, op);
+                  });
         if (goes_on) prefix = op(std::move(prefix), std::move(sum));
         return goes_on;
       });
