@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -36,6 +37,19 @@ std::string described(const team_options& said, const environment& found,
   granted_cpus granted = {machine.usable, machine.quota, {}};
   for (const lockstep::cpu_place& place : machine.cpus) granted.cpus.push_back(place.cpu);
   return describe(resolve(said, found, machine.usable, machine.cpus), found, granted, build);
+}
+
+/// What is on by default, off by the variable, and on again where the program says so (`told_on`).
+void expect_on_unless_told(const team_options& told_on, const char* variable, const char* on,
+                           const char* off) {
+  const machine_with_topology machine = {4, -1, {}};
+  const team_options two = team_options().members(2);
+  for (const auto& [text, line] :
+       {std::pair(described(two, variables({}), machine), on),
+        std::pair(described(two, variables({{variable, "0"}}), machine), off),
+        std::pair(described(told_on, variables({{variable, "false"}}), machine), on)}) {
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+  }
 }
 
 TEST(display, it_says_what_was_decided) {
@@ -120,18 +134,10 @@ TEST(display, variables_of_observers_are_shown) {
 }
 
 TEST(display, it_says_whether_workers_anticipate_and_what_that_may_burn) {
-  const machine_with_topology machine = {4, -1, {}};
-  const std::string on = described(team_options().members(2), variables({}), machine);
-  EXPECT_NE(on.find("anticipation: on; a worker polls for 160 us and a quarter of the time "
-                    "between two regions at most, and 4 ms after the last\n"),
-            std::string::npos)
-      << on;
-  const std::string off =
-      described(team_options().members(2), variables({{"LOCKSTEP_ANTICIPATE", "0"}}), machine);
-  EXPECT_NE(off.find("anticipation: off\n"), std::string::npos) << off;
-  const std::string said = described(team_options().members(2).anticipate(true),
-                                     variables({{"LOCKSTEP_ANTICIPATE", "false"}}), machine);
-  EXPECT_NE(said.find("anticipation: on;"), std::string::npos) << said;
+  expect_on_unless_told(team_options().members(2).anticipate(true), "LOCKSTEP_ANTICIPATE",
+                        "anticipation: on; a worker polls for 160 us and a quarter of the time "
+                        "between two regions at most, and 4 ms after the last\n",
+                        "anticipation: off\n");
   for (const lockstep::wait_policy policy :
        {lockstep::wait_policy::spin(), lockstep::wait_policy::block(),
         lockstep::wait_policy::hybrid(std::chrono::microseconds(2))}) {
@@ -163,18 +169,10 @@ TEST(display, it_says_on_how_many_members_loops_run) {
 }
 
 TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) {
-  const machine_with_topology machine = {4, -1, {}};
-  const std::string on = described(team_options().members(2), variables({}), machine);
-  EXPECT_NE(on.find("CPU separation: on; a worker leaves a CPU that it shares with a member "
-                    "it waits for\n"),
-            std::string::npos)
-      << on;
-  const std::string off =
-      described(team_options().members(2), variables({{"LOCKSTEP_CPU_SEPARATION", "0"}}), machine);
-  EXPECT_NE(off.find("CPU separation: off\n"), std::string::npos) << off;
-  const std::string said = described(team_options().members(2).cpu_separation(true),
-                                     variables({{"LOCKSTEP_CPU_SEPARATION", "false"}}), machine);
-  EXPECT_NE(said.find("CPU separation: on;"), std::string::npos) << said;
+  expect_on_unless_told(
+      team_options().members(2).cpu_separation(true), "LOCKSTEP_CPU_SEPARATION",
+      "CPU separation: on; a worker leaves a CPU that it shares with a member it waits for\n",
+      "CPU separation: off\n");
   const detail::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown, 0, 0},
                                     {1, 1, 0, 0, core_kind::unknown, 0, 0}};
   const auto parts = [&](const team_options& options) {
