@@ -652,6 +652,12 @@ TEST_P(plan_run, is_made_anew_with_measured_times) {
   EXPECT_EQ(b, 210);
 }
 
+/// Takes 20 us: many times what a plan guesses of a node, so that a plan that has measured it is made anew.
+void take_long() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+  while (std::chrono::steady_clock::now() < end) continue;
+}
+
 /// Two chains side by side, and whether the plan of them says that it was made anew.
 struct two_chains {
   explicit two_chains(bool has_hint) {
@@ -664,7 +670,10 @@ struct two_chains {
       }
       chains.push_back(g.series(links));
     }
-    const auto last = g.node("last", [this] { both += sums[0].value + sums[1].value; });
+    const auto last = g.node("last", [this] {
+      both += sums[0].value + sums[1].value;
+      take_long();
+    });
     if (has_hint) last.cost(std::chrono::nanoseconds(1));
     g.series(g.parallel(chains), last);
   }
@@ -735,7 +744,10 @@ TEST_P(plan_run, is_made_anew_after_one_iteration_of_many_turns) {
   int turns = 0, left = 0, right = 0;
   const auto begin = g.node("begin", [&] { ++turns; }), a = g.node("a", [&] { left += turns; }),
              b = g.node("b", [&] { right += turns; }),
-             test = g.node("test", [&] { return turns % 20 != 0; });
+             test = g.node("test", [&] {
+               take_long();
+               return turns % 20 != 0;
+             });
   g.loop(g.series(begin, g.parallel(a, b), test));
   plan flow(g, on);
   const bool learns = flow.members() > 1;
