@@ -12,7 +12,7 @@ class recorder {
  public:
   explicit recorder(activity& into) : into_(into) {}
 
-  /// `now` holds until `until`, from where the last one ended.
+  /// The thread is in the state `now` until `until`, from the end of the last span on.
   void spend(state now, nanoseconds until) {
     if (now != state::unknown && until > at_) {
       std::vector<span>& spans = now == state::computing ? into_.computing
@@ -46,7 +46,7 @@ std::vector<bool> regions_with_parts(const trace& of, const thread& on) {
   for (std::size_t i = 0; i < on.slices.size(); ++i) {
     around.resize(on.slices[i].depth);
     if (of.look_of(on.slices[i]).of == kind::part) {
-      // What is around a slice that has one has one already.
+      // If a slice is marked, the slices around it are marked already.
       for (std::size_t n = around.size(); n > 0 && !has[around[n - 1]]; --n)
         has[around[n - 1]] = true;
     }
@@ -69,7 +69,7 @@ stretch stretch_of(const slice& one, kind what, bool has_parts) {
   return {one.begin, one.end(), state::between, true};
 }
 
-/// By begin; what contains comes before what it contains.
+/// Sorted by begin. A stretch comes before those that it contains.
 std::vector<stretch> stretches_of(const trace& of, const thread& on) {
   const std::vector<bool> has_parts = regions_with_parts(of, on);
   std::vector<stretch> found;
@@ -92,7 +92,7 @@ std::vector<stretch> stretches_of(const trace& of, const thread& on) {
 
 }  // namespace
 
-/// What the thread does where it is in nothing of lockstep, and from when to when.
+/// What the thread does outside of all of lockstep's slices, and from when to when.
 stretch outermost(const trace& of, const thread& on) {
   nanoseconds last = 0;
   bool calls_regions = false;
@@ -102,7 +102,7 @@ stretch outermost(const trace& of, const thread& on) {
   }
   const nanoseconds first = on.slices.empty() ? 0 : on.slices.front().begin;
   if (!calls_regions) return {first, last, state::between, false};
-  // It was there before, and goes on.
+  // The thread was there before, and goes on.
   return {std::min(on.whole_from, first), std::max(last, of.end), state::serial, false};
 }
 

@@ -9,7 +9,7 @@ namespace tool {
 
 enum exit_status : int { success = 0, failed = 1, bad_input = 2 };
 
-/// Something of the system's failed; exit status 1.
+/// A call of the system failed; exit status 1.
 struct system_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -6,7 +6,7 @@
 namespace tool {
 namespace {
 
-// How deep each of these lies in the file: {"traceEvents": [{"args": {...}}], "otherData": {...}}
+// How deep these lie in the file: {"traceEvents": [{"args": {...}}], "otherData": {...}}
 constexpr unsigned top = 1, list = 2, event_object = 3, arguments_object = 4;
 
 std::int64_t to_whole(const event_value& value) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tool/event_parser.hpp -- goes through the JSON of a trace file and hands over one event after the other
 //
-// A file of 10^6 records has 150 MB. So no tree is made of it: the parser calls the functions below, one for each
+// A file of 10^6 records has 150 MB. So the parser makes no tree of it. It calls one of the functions below for each
 // token.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace tool {
 
-/// A value of an event: text, or a number, which a text may stand for as well ("id": "0x1").
+/// A value of an event: a text or a number. A text may also stand for a number ("id": "0x1").
 struct event_value {
   std::string text;
   std::optional<double> number;

@@ -11,7 +11,7 @@
 namespace tool {
 namespace {
 
-/// What of it lies in the window of the trace; of no length, or less: nothing.
+/// The part of a span that lies in the window of the trace. Its length is below 0 if the span lies outside.
 span counted_part(const trace& of, const span& one) {
   const span window = of.window();
   return {std::max(one.begin, window.begin), std::min(one.end, window.end)};
@@ -37,7 +37,7 @@ thread_figures figures_of_thread(const trace& of, const thread& on) {
   return result;
 }
 
-/// The parts of a thread. Records that say no region belong to whatever region goes on.
+/// The parts of a thread. A record that names no region belongs to the region that is going on.
 class part_starts {
  public:
   using key = std::pair<std::uint32_t, std::uint32_t>;  // team, region
@@ -51,7 +51,7 @@ class part_starts {
     return by_region_;
   }
 
-  /// When the thread came to the region; nothing: it did not.
+  /// When the thread came to the region; nothing if it did not come.
   [[nodiscard]] std::optional<nanoseconds> first_of(const slice& region) const {
     if (region.team == 0) return first_in(all_, region);
     const std::optional<nanoseconds> of_any = first_in(of_any_, region);
@@ -98,8 +98,8 @@ class time_in_spans {
   std::vector<nanoseconds> before_;
 };
 
-/// Looks only at threads that may have come to the region, and at no span of time more than twice for the same members,
-/// however deep regions are in one another.
+/// Looks only at threads that may have come to the region. However deep regions are nested, it looks at each span of
+/// time at most twice for the same members.
 class run_finder {
  public:
   run_finder(const trace& of, const std::vector<thread_figures>& threads)
@@ -154,8 +154,8 @@ class run_finder {
     run.parallel = members_.size() < 2 ? 0 : parallel_time(run.counted);
   }
 
-  /// Where runs do not overlap, each looks at its own spans. Where that becomes more than all there are, all are looked at
-  /// once.
+  /// If runs do not overlap, each run looks at its own spans. Once that is more than all spans, all are looked at
+  /// together.
   nanoseconds parallel_time(span window) {
     together& known = sets_[members_];
     if (known.whole) return known.whole->within(window);
@@ -235,7 +235,7 @@ region_figures figures_of_region(const std::string& name, const std::vector<regi
   return result;
 }
 
-/// When no region runs. Requires: runs are in order of their begin.
+/// The time in which no region runs. Requires: runs are in order of their begin.
 void add_serial_time(const trace& of, const std::vector<region_run>& runs,
                      std::vector<region_figures>& regions) {
   region_figures serial;
@@ -273,7 +273,7 @@ std::vector<region_figures> figures_of_regions(const trace& of,
   return regions;
 }
 
-/// Of all slices of some kinds; `time` says how much of one counts.
+/// Figures of all slices of some kinds; time(slice) says how much of a slice counts.
 template <class Time>
 std::vector<named_figures> figures_by_label(const trace& of, std::initializer_list<kind> wanted,
                                             Time time) {

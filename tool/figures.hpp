@@ -22,18 +22,18 @@ struct thread_figures {
 struct region_run {
   std::uint32_t look = 0;
   span time;
-  span counted;  // what of it lies in the window: what follows but the starts is of that
+  span counted;  // the part in the window; all figures below but the starts are of this part
   nanoseconds first_start = 0;  // when the first and the last member began
   nanoseconds last_start = 0;
   std::uint32_t members = 1;
   nanoseconds parallel = 0;  // how long at least two members computed
   nanoseconds lost =
-      0;  // summed over members: how long each did not compute, but came late or waited
+      0;  // the time that members came late or waited, summed up
 
   [[nodiscard]] nanoseconds skew() const { return last_start - first_start; }
 };
 
-/// All runs of the same name and place; or the time in which no region runs.
+/// All runs of the same name and place, or the time in which no region runs.
 struct region_figures {
   std::string name;
   bool is_serial = false;
@@ -54,7 +54,7 @@ struct named_figures {
   nanoseconds total = 0, median = 0, worst = 0;
 };
 
-/// All of them are of what lies in the window of the trace, but for `runs`.
+/// Figures of what lies in the window of the trace. Only `runs` has all runs.
 struct figures {
   std::vector<thread_figures> threads;
   std::vector<region_run> runs;         // by begin
@@ -68,10 +68,10 @@ struct figures {
 
 [[nodiscard]] figures figures_of(const trace& of);
 
-/// Requires values.
+/// Requires: there are values.
 [[nodiscard]] nanoseconds median(std::vector<nanoseconds> values);
 
-/// How long at least two of some spans, in any order, go on at once. Made in O(n log n); each look is O(log n).
+/// How long at least two of some spans, in any order, overlap. To make it takes O(n log n), a look O(log n).
 class time_of_two {
  public:
   explicit time_of_two(const std::vector<span>& spans);

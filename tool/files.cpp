@@ -36,7 +36,7 @@ trace read_from(const std::string& path) {
       "{}: {}. Give the file that a program has written with LOCKSTEP_TRACE=FILE.", path, why));
 }
 
-/// A file that may not grow is an error, with a message, and not the end by a signal.
+/// Makes writing too large a file an error with a message; otherwise a signal would end the program.
 void take_no_signal_for_large_files() {
 #if defined(SIGXFSZ)
   std::signal(SIGXFSZ, SIG_IGN);
@@ -46,7 +46,7 @@ void take_no_signal_for_large_files() {
 }  // namespace
 
 trace read_trace_file(const std::string& path) {
-  take_no_signal_for_large_files();  // of what comes next: the page, the tables
+  take_no_signal_for_large_files();  // for the files that follow: the page, the tables
   const trace read = read_from(path);
   if (read.dropped > 0) {
     fmt::print(stderr, "{}: {} records were lost, because the rings of the recorder were full.\n",

@@ -11,10 +11,10 @@
 
 namespace tool {
 
-/// Says on standard error what the trace lacks. Throws bad_trace.
+/// Reads a trace, and prints to standard error what it lacks. Throws bad_trace.
 [[nodiscard]] trace read_trace_file(const std::string& path);
 
-/// All of the file or nothing. Throws system_failure.
+/// Writes the whole file or nothing. Throws system_failure.
 void write_file(const std::string& path, std::string_view text);
 
 }  // namespace tool

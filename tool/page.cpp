@@ -8,7 +8,7 @@
 namespace tool {
 namespace {
 
-/// As text of an element: also a name such as "</script>" stays text.
+/// A text of an element. A name such as "</script>" stays text, too.
 std::string for_html(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -22,7 +22,7 @@ std::string for_html(std::string_view text) {
   return safe;
 }
 
-/// JSON inside of <script>: its end may not appear in it.
+/// JSON inside of <script>, in which the end of the script may not appear.
 std::string for_script(const nlohmann::ordered_json& value) {
   std::string safe;
   for (const char c :

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // tool/run.cpp -- lockstep run PROGRAM ARGUMENT...: an OpenMP program, with lockstep as its runtime
 //
-// The loader is told to load our libgomp.so.1 first (LD_PRELOAD), and once more by each name under which the compilers'
-// programs ask for a runtime; it looks for them beside ours (LD_LIBRARY_PATH). So a process that needs libgomp.so.1 and
-// libomp.so.5 has one runtime. Some bundle a runtime under another name, as Python's wheels do
-// (libgomp-a34b3233.so.1.0.0). Their calls reach ours as well, because it was loaded first. So that theirs is not even
-// loaded, the loader is told to load ours by each of these names, too; it looks for them in a directory of links. It
-// does load theirs where the program itself has a path for libraries (DT_RPATH): that comes first. Which names there are
-// say the loader's list of the program's libraries, the directories that Python loads modules from, and --bundled.
+// The loader is told to load our libgomp.so.1 first (LD_PRELOAD). LD_LIBRARY_PATH makes it find ours under each name by
+// which compilers' programs ask for a runtime. So a process that needs libgomp.so.1 and libomp.so.5 has one runtime.
+// Some packages bundle a runtime under another name, as Python's wheels do (libgomp-a34b3233.so.1.0.0). Their calls
+// reach our library, because it was loaded first. Links under these names, in a directory that the loader searches,
+// keep theirs from being loaded at all, unless the program itself has a path for libraries (DT_RPATH), which comes
+// first. The names come from the loader's list of the program's libraries, from the directories in which Python looks
+// for modules, and from --bundled.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What makes no sense, or cannot work; exit status 2.
+/// A call that makes no sense, or cannot work; exit status 2.
 struct cannot_run : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -45,7 +45,7 @@ void say(const std::string& text) { fmt::print(stderr, "lockstep run: {}\n", tex
 
 // --- our library ---
 
-/// The library given, or that beside the command: in the build tree, or where both are installed.
+/// The library that was given, or the one beside the command: in the build tree, or where both are installed.
 fs::path find_library(const std::string& given) {
   std::vector<fs::path> places;
   if (!given.empty()) {
@@ -91,7 +91,8 @@ std::string first_bytes(const fs::path& file, std::size_t count) {
   return bytes;
 }
 
-/// The program that runs a script: of its first line the first word, or the second behind 'env'. Nothing for programs.
+/// The program that runs a script: the first word of its first line, or the second word after 'env'. Nothing for a
+/// program.
 std::optional<fs::path> interpreter_of(const fs::path& file) {
   const std::string bytes = first_bytes(file, 512);
   if (bytes.rfind("#!", 0) != 0) return std::nullopt;
@@ -106,7 +107,7 @@ std::optional<fs::path> interpreter_of(const fs::path& file) {
   return find_program(word);
 }
 
-/// Refuses what the loader cannot put another library into.
+/// Refuses programs into which the loader cannot put another library.
 void check_program(const fs::path& file) {
   const std::string bytes = first_bytes(file, 4096);
   if (bytes.size() < sizeof(Elf64_Ehdr) || bytes.compare(0, SELFMAG, ELFMAG) != 0) {
@@ -149,7 +150,7 @@ void check_program(const fs::path& file) {
 
 // --- what it loads ---
 
-/// What a program writes to standard output, called with these variables besides.
+/// What a program writes to standard output, called with one more variable in its environment.
 std::string output_of(const std::vector<std::string>& command, const char* variable,
                       const char* value) {
   int ends[2];
@@ -181,11 +182,13 @@ std::string output_of(const std::vector<std::string>& command, const char* varia
   return text;
 }
 
-/// Under which programs of GCC, of LLVM as Debian and as its authors build it, of Intel, and Numba ask for their runtime.
+/// The names by which programs of GCC, of LLVM (Debian's and its authors' builds), of Intel, and Numba ask for their
+/// runtime.
 constexpr const char* usual_names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so",
                                        "libgomp.so.1.0.0"};
 
-/// A usual name, or one like libgomp-a34b3233.so.1.0.0; not libgomp-plugin-nvptx.so.1, libomptarget.so.
+/// True for a usual name or one like libgomp-a34b3233.so.1.0.0; false for libgomp-plugin-nvptx.so.1 and
+/// libomptarget.so.
 bool is_runtime(const std::string& name) {
   if (name.find(".so") == std::string::npos || name.rfind("libgomp-plugin", 0) == 0) return false;
   for (const std::string stem : {"libgomp", "libomp", "libiomp5"}) {
@@ -195,7 +198,7 @@ bool is_runtime(const std::string& name) {
   return false;
 }
 
-/// Names under which libraries want a runtime, and the files that they lead to.
+/// Names by which libraries ask for a runtime, and the files that they lead to.
 struct runtimes {
   std::set<std::string> names;
   std::set<fs::path> files;
@@ -213,7 +216,8 @@ void add_runtime(const fs::path& file, runtimes& found) {
   if (is_runtime(name)) found.add(name, file);
 }
 
-/// What the loader would load for it, as ldd asks: lines like "libgomp.so.1 => /lib/libgomp.so.1 (0x7f0000000000)".
+/// What the loader would load for the program, found as ldd does, from lines like "libgomp.so.1 => /lib/libgomp.so.1
+/// (0x7f0000000000)".
 void add_from_loader(const fs::path& program, runtimes& found) {
   std::istringstream lines(output_of({program.string()}, "LD_TRACE_LOADED_OBJECTS", "1"));
   for (std::string line; std::getline(lines, line);) {
@@ -227,7 +231,7 @@ void add_from_loader(const fs::path& program, runtimes& found) {
   }
 }
 
-/// The runtimes in a directory of libraries.
+/// Adds the runtimes in a directory of libraries.
 void add_from_directory(const fs::path& directory, runtimes& found) {
   std::error_code error;
   for (const fs::directory_entry& each : fs::directory_iterator(directory, error)) {
@@ -235,7 +239,8 @@ void add_from_directory(const fs::path& directory, runtimes& found) {
   }
 }
 
-/// Wheels keep theirs in NAME.libs, NAME/.libs or NAME/lib, beside the packages, or where Python has its libraries.
+/// Wheels keep their runtimes in NAME.libs, NAME/.libs or NAME/lib beside the packages, or where Python has its
+/// libraries.
 void add_from_python(const fs::path& python, runtimes& found) {
   std::istringstream paths(output_of(
       {python.string(), "-c", "import sys; print('\\n'.join([sys.prefix + '/lib', *sys.path]))"},
@@ -271,7 +276,7 @@ void add_bundled(const fs::path& path, runtimes& found) {
 
 // --- the environment ---
 
-/// A directory of ours, kept: processes that the program starts look there, too.
+/// A directory of ours. It is not removed, because processes that the program starts look there, too.
 fs::path directory_of_links() {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
@@ -290,7 +295,7 @@ fs::path directory_of_links() {
   return directory;
 }
 
-/// Under `name` the loader finds our library.
+/// Makes a link by which the loader finds our library under `name`.
 void make_link(const fs::path& directory, const std::string& name, const fs::path& library) {
   const fs::path link = directory / name;
   std::error_code error;
@@ -310,9 +315,9 @@ void put_first(const char* variable, const std::string& value, const char* separ
 /// Puts the library in the place of all usual names and of those that were found.
 void set_environment(const fs::path& library, const runtimes& found) {
   const fs::path beside = library.parent_path();
-  // The lists of the loader have no way to write a blank or a colon.
+  // A list of the loader cannot contain a blank or a colon.
   const bool has_separators = library.string().find_first_of(" :;") != std::string::npos;
-  std::set<std::string> linked = found.names;  // less those that are beside the library
+  std::set<std::string> linked = found.names;  // without those that lie beside the library
   linked.insert(std::begin(usual_names), std::end(usual_names));
   std::string names;
   for (const std::string& each : linked) names += each == "libgomp.so.1" ? "" : ":" + each;
@@ -349,7 +354,7 @@ struct run_options {
   const fs::path program = find_program(options.command[0]);
   fs::path binary = program;
   std::optional<fs::path>
-      python;  // which may be a script itself, as where versions of Python are chosen by one
+      python;  // it may be a script itself, which chooses a version of Python
   for (int depth = 0; depth < 4; ++depth) {
     if (!python && binary.filename().string().rfind("python", 0) == 0) python = binary;
     const std::optional<fs::path> next = interpreter_of(binary);
@@ -361,7 +366,7 @@ struct run_options {
   add_from_loader(binary, found);
   if (python) add_from_python(*python, found);
   for (const std::string& each : options.bundled) add_bundled(each, found);
-  found.files.erase(library);  // as where a program that we run runs another one
+  found.files.erase(library);  // a program that we run may run another one
   std::string list;
   if (!options.is_quiet && found.files.size() > 1) {
     for (const fs::path& each : found.files) list += "\n  " + each.string();

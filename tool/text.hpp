@@ -8,13 +8,13 @@
 
 namespace tool {
 
-/// "12.3 us": three digits that count, and the unit that suits.
+/// "12.3 us": three significant digits, in a unit that suits.
 [[nodiscard]] std::string time_text(nanoseconds time);
 
 /// "12 %"; a share between 0 and 1.
 [[nodiscard]] std::string share_text(double share);
 
-/// A name for a terminal: what moves its cursor, or changes its colours, is written as an escape.
+/// A name for a terminal. Characters that move its cursor or change its colours are escaped.
 [[nodiscard]] std::string plain_text(const std::string& name);
 
 }  // namespace tool

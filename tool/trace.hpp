@@ -12,7 +12,7 @@ namespace tool {
 
 using nanoseconds = std::int64_t;
 
-/// From begin to end.
+/// A stretch of time, from begin to end.
 struct span {
   nanoseconds begin = 0;
   nanoseconds end = 0;
@@ -22,8 +22,8 @@ struct span {
 
 enum class kind : std::uint8_t { region, part, node, user, construct, wait, other };
 
-/// What many slices or marks have in common. `arguments` is a JSON array of pairs [name, value]. A value that is a
-/// number stands for the next of the record's own `numbers`, in this unit: 1, or 0.001.
+/// What many slices or marks have in common. `arguments` is a JSON array of pairs [name, value]. A number as a value is
+/// a unit, 1 or 0.001: the value is the next of the record's own `numbers`, times this unit.
 struct look {
   std::string name;
   std::string category;
@@ -32,7 +32,7 @@ struct look {
   std::uint32_t numbers = 0;
   kind of = kind::other;
 
-  /// How tables call it.
+  /// The name in tables.
   [[nodiscard]] std::string label() const { return where.empty() ? name : name + " at " + where; }
 };
 
@@ -63,7 +63,7 @@ struct thread {
   std::int64_t order = 0;
   std::uint32_t team = 0;  // of its first region or part, as in slices, and its rank there
   std::uint32_t rank = 0;
-  std::uint64_t lost = 0;  // records; there are all of what ended from then on
+  std::uint64_t lost = 0;  // lost records; those that ended from `whole_from` on are all there
   nanoseconds whole_from = 0;
   std::vector<slice> slices;  // by begin; what contains comes before what it contains
   std::vector<mark> marks;    // by time
@@ -102,7 +102,7 @@ struct trace {
 
   [[nodiscard]] const look& look_of(const slice& of) const { return looks[of.look]; }
   [[nodiscard]] const look& look_of(const mark& of) const { return looks[of.look]; }
-  /// What figures are of.
+  /// The window that the figures cover.
   [[nodiscard]] span window() const { return common.length() > 0 ? common : span{0, end}; }
   [[nodiscard]] std::size_t slices() const {
     std::size_t sum = 0;

@@ -41,7 +41,7 @@ void begin_at_zero(trace& of) {
   }
 }
 
-/// Gives each slice its depth; returns how many end after what they begin in.
+/// Gives each slice its depth. Returns how many slices end after a slice that they begin in.
 std::uint64_t nest(std::vector<slice>& slices) {
   std::uint64_t crossing = 0;
   std::vector<nanoseconds> ends;
@@ -74,8 +74,8 @@ void order_records(trace& of) {
   }
 }
 
-/// A thread that has a name and nothing else is not shown. The members of a team come by rank, then the others as the
-/// file says.
+/// Leaves out threads that have only a name. The members of a team come by rank, then the others in the order of the
+/// file.
 void order_threads(trace& of) {
   std::vector<std::uint32_t> shown, place(of.threads.size());
   for (std::uint32_t i = 0; i < of.threads.size(); ++i) {

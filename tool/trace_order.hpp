@@ -6,7 +6,7 @@
 
 namespace tool {
 
-/// Lets time begin at 0, sorts and nests what each thread has, and sorts the threads; those without records go.
+/// Makes time begin at 0, sorts and nests what each thread has, removes threads without records, and sorts the rest.
 void put_in_order(trace& of);
 
 }  // namespace tool

@@ -38,14 +38,14 @@ class text_source {
   void go_on() { ++next_; }
 
   [[nodiscard]] bool has_failed() const { return from_ != nullptr && std::ferror(from_) != 0; }
-  /// How many bytes were there so far.
+  /// How many bytes were read so far.
   [[nodiscard]] std::size_t size() const { return before_ + block_.size(); }
-  /// The first that is no space, or 0.
+  /// The first character that is no space, or 0.
   [[nodiscard]] char first() {
     if (first_ == '\0') look_for_first();
     return first_;
   }
-  /// Requires a position in what was read last.
+  /// Requires: the position is in the block that was read last.
   [[nodiscard]] std::size_t line_of(std::size_t position) const {
     return lines_before_ + lines_in(block_.substr(0, position - std::min(position, before_)));
   }
@@ -75,7 +75,7 @@ class text_source {
   char first_ = '\0';
 };
 
-/// For the parser. Equal is what is at the end.
+/// For the parser. Two iterators are equal if both are at the end.
 class text_iterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -130,7 +130,7 @@ kind kind_of(std::string_view category) {
   return kind::other;
 }
 
-/// Gathers events, which come in any order, and puts them in order at the end.
+/// Gathers events in any order, and puts them in order at the end.
 class builder {
  public:
   builder(std::string_view name, std::uint64_t most_memory)
@@ -177,7 +177,7 @@ class builder {
 nanoseconds builder::to_nanoseconds(const event& one, std::optional<double> microseconds,
                                     std::string_view key) const {
   if (!microseconds) throw event_fault(one, fmt::format("has no number \"{}\".", key));
-  // 2^53 ns, or 104 days: up to there a double counts nanoseconds.
+  // A double counts nanoseconds exactly up to 2^53 ns, or 104 days.
   if (!(std::abs(*microseconds) <= 9e12))
     throw event_fault(one, fmt::format("has a \"{}\" out of range.", key));
   return std::llround(*microseconds * 1000);
@@ -204,14 +204,14 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// How a number among the arguments is kept: whole, or in thousandths.
+/// How a number among the arguments is stored: whole, or in thousandths.
 std::optional<std::uint64_t> counted(const event_value& value) {
   const double thousandths = value.number.value_or(-1) * 1000;
   if (!(thousandths >= 0 && thousandths < 9e15)) return std::nullopt;
   return value.whole ? *value.whole : static_cast<std::uint64_t>(std::llround(thousandths));
 }
 
-/// What a record keeps. The lists that it is appended to have room for twice as much at most.
+/// Counts the memory that a record takes. The lists that it is appended to have room for twice as much at most.
 void builder::take_memory(std::size_t bytes) {
   memory_ += 2 * bytes;
   if (memory_ <= most_memory_) return;
@@ -239,7 +239,7 @@ std::string arguments_of(const event& one) {
   return text.empty() ? "[]" : text + "]";
 }
 
-/// Puts the numbers among the arguments aside: they differ from record to record, the rest seldom does.
+/// Stores the numbers among the arguments separately: they differ from record to record, the rest seldom does.
 std::uint32_t builder::look_of(const event& one) {
   std::uint32_t numbers = 0;
   look_key_.clear();
@@ -269,7 +269,7 @@ std::uint32_t builder::look_of(const event& one) {
   return found->second;
 }
 
-/// The team and the number of the region, where the record says them.
+/// Notes the team and the number of the region, if the record has them.
 void builder::name_region(const event& one, slice& made) {
   const event_value* const team = one.argument("team");
   const event_value* const region = one.argument("region");
@@ -327,7 +327,7 @@ void builder::take_name(const event& one) {
   if (one.name == "thread_lost") take_loss(one);
 }
 
-/// That records of a thread were lost, and from when on there are all.
+/// Notes that records of a thread were lost, and from when on all are there.
 void builder::take_loss(const event& one) {
   const event_value* const records = one.argument("records");
   const event_value* const from = one.argument("whole_from");

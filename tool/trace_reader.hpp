@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tool/trace_reader.hpp -- a trace from the text of a Trace Event file
 //
-// Read are the events X (slices), i (marks), C (counters), s and f (arrows) and M (names); others are counted. Events
-// may come in any order. The text is read in blocks, so memory is for what the trace says alone, and has a limit.
+// It reads the events X (slices), i (marks), C (counters), s and f (arrows) and M (names), and counts all others.
+// Events may come in any order. The text is read in blocks, so memory is needed only for what the trace says. It has a
+// limit.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct bad_trace : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Bytes for what a trace says. A file of 150 MB says 10^6 records, which take about 100 MB.
+/// The most bytes for what a trace says. A file of 150 MB has 10^6 records, which take about 100 MB.
 constexpr std::uint64_t most_trace_memory = std::uint64_t{4} << 30;
 
 /// `name` is that of the file, for messages. Throws bad_trace.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/base/numbers.hpp -- the lesser and the larger of two values, and a value kept between limits (layer: base)
 //
-// They take values. std::min and std::max take references, so constants would need definitions.
+// The functions take values. std::min and std::max take references, for which a static constant needs a definition.
 #ifndef LOCKSTEP_SRC_BASE_NUMBERS_HPP
 #define LOCKSTEP_SRC_BASE_NUMBERS_HPP
 

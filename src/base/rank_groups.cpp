@@ -32,7 +32,7 @@ LOCKSTEP_INLINE rank_groups::rank_groups(const std::vector<place>& places) {
       for (std::size_t i = begin; i < end; ++i) named[i][level] = lowest;
     }
   }
-  // Then by the lowest ranks of the groups: GROUPS-2.
+  // Sorts the groups by their lowest ranks (GROUPS-2).
   std::sort(named.begin(), named.end());
   bool has_two = false;
   std::vector<entry> sequence(size);

@@ -31,8 +31,8 @@ namespace detail {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};
 
-/// Nanoseconds, from 0 on. This is no floating-point type. The x87 computes with more digits than it stores: there a
-/// number may compare less than itself, and sorting fails.
+/// Nanoseconds, from 0 on. Not a floating-point type: the x87 computes with more digits than it stores. There a number
+/// may compare less than itself, and sorting fails.
 using plan_time = std::int64_t;
 constexpr plan_time most_time = (std::numeric_limits<plan_time>::max)();
 /// The assumed cost of an edge between members, and of a node whose cost is not known.

@@ -374,7 +374,7 @@ LOCKSTEP_INLINE timed_run plan::run_by(deadline until) {
   made.took = std::chrono::nanoseconds(end - begin);
   made.in_time = end <= until.nanoseconds();
   if (made.in_time) return made;
-  // A deadline keeps no time that was past when it was made. So the run is late by its own length at most.
+  // A deadline that was past when it was made counts as made at `begin`. So the run is late by its own length at most.
   made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
   made.cause = detail::cause_of_delay(body(), made.excess);
   return made;

@@ -93,7 +93,7 @@ struct plan_body {
   bool learns = false;
   std::uint64_t iterations_to_time = 5;
   std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
-  std::uint64_t learnt_from = 0;  ///< how many runs; 0 for the first plan, and for that of refine()
+  std::uint64_t learnt_from = 0;  ///< from how many runs; 0 for the first plan, and after refine()
 
   // Measured: the recent time of an iteration on one thread, and the number of runs.
   double time_alone = 0;

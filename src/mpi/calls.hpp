@@ -17,8 +17,8 @@
 // members send and receive meanwhile.
 //
 // Order  what happens before the end of one permit happens before the next one, except with MULTIPLE.
-// Cost   a permit: with FUNNELED a call of MPI_Is_thread_main, with MULTIPLE nothing, with SERIALIZED two
-//        read-modify-writes. A wait for what is complete already: one MPI_Testall, some 50 ns.
+// Cost   a permit: a call of MPI_Is_thread_main with FUNNELED, two read-modify-writes with SERIALIZED, nothing with
+//        MULTIPLE. A wait for a complete request: one MPI_Testall, some 50 ns.
 #ifndef LOCKSTEP_SRC_MPI_CALLS_HPP
 #define LOCKSTEP_SRC_MPI_CALLS_HPP
 
@@ -107,7 +107,7 @@ inline void check_may_call(int level, const char* what) {
 
 class call_permit {
  public:
-  /// With SERIALIZED, blocks while another thread holds one.
+  /// With SERIALIZED, blocks while another thread holds a permit.
   call_permit(int level, const char* what) : is_locked_(level == MPI_THREAD_SERIALIZED) {
     if (is_locked_) {
       lock_of_calls().lock();

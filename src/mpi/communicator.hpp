@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/mpi/communicator.hpp -- a communicator of our own, and polite waits on it (layer: mpi)
 //
-// A world, a halo and a graph have one each, so their messages meet no others. Every call of MPI takes the permit of calls.hpp. The
-// collectives do not block: ranks that wait for each other poll as polling_nap.hpp says, and leave each other the CPU.
+// A world, a halo and a graph have one each, so their messages meet no others. Every call of MPI takes the permit of
+// calls.hpp. The collectives do not block: ranks that wait for each other poll as polling_nap.hpp says, and leave each
+// other the CPU.
 #ifndef LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
 #define LOCKSTEP_SRC_MPI_COMMUNICATOR_HPP
 

@@ -46,7 +46,7 @@ class grid_search {
       factors[dimension] = ranks;
       return consider(factors);
     }
-    // Large factors first: of equal grids the first one stays.
+    // Tries large factors first: of equally good grids, the first one stays.
     for (std::size_t factor = ranks < cells_[dimension] ? ranks : cells_[dimension]; factor > 0;
          --factor) {
       if (ranks % factor != 0) continue;

@@ -6,9 +6,9 @@
 //   LEAVE-1  A rank whose part ends early sends a word to its peers, the ranks at the other ends. A rank that waits for
 //            messages looks for such a word now and then.
 //   LEAVE-2  When all ranks know that the end was early, every rank has sent one word to each peer, and receives one
-//            from each. So no word is left for a later run. MPI keeps them in order: a peer may have sent that of the
-//            next run before another one's word for this one is here.
-//   LEAVE-3  The word says how many messages each way has carried: whoever sends it sends no more of them in this run.
+//            from each. So no word is left for a later run. A peer may have sent the word of the next run before
+//            another peer's word for this run is here. MPI keeps the words of one peer in order.
+//   LEAVE-3  The word says how many messages each way has carried. A rank that has sent it sends no more in this run.
 //            So the other end receives those that are still under way, no request is left, and the next run can begin.
 //
 // Cost   a look: one MPI_Iprobe.
@@ -56,7 +56,7 @@ class early_ends {
     return code;
   }
 
-  // By the thread that has run this rank's part.
+  // For the thread that has run this rank's part.
 
   /// Tells the peers, once. sent(way): how many messages were sent by it, modulo 2^32.
   template <class Sent>
@@ -84,7 +84,8 @@ class early_ends {
     MPI_Testall(static_cast<int>(words_.size()), words_.data(), &flag, MPI_STATUSES_IGNORE);
     have_gone_ = flag != 0;
   }
-  /// LEAVE-2 and LEAVE-3, on all ranks, after leave(). take(way, count): receives until `count` messages have come by it.
+  /// Ends LEAVE-2 and LEAVE-3, on all ranks, after leave(). take(way, count) receives until `count` messages have come
+  /// by the way.
   template <class Take>
   void settle(const Take& take) {
     for (const auto& each : peers_) {

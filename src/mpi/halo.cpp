@@ -115,7 +115,7 @@ LOCKSTEP_INLINE std::vector<std::vector<halo_description>> told_by_others(
   return heard;
 }
 
-/// MATCH-1 for the neighbours of this rank. The other side finds the rest.
+/// Tests MATCH-1 for the neighbours of this rank. The other side tests the rest.
 LOCKSTEP_INLINE std::string error_in(const std::vector<std::vector<halo_description>>& heard,
                                      const communicator& ranks, const neighbour_list& neighbours) {
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
@@ -211,7 +211,8 @@ class halo_transport {
     leave(started);
     ends_.settle([&](std::size_t i, std::uint32_t by_partner) {
       if (static_cast<std::int32_t>(by_partner - started) <= 0) return;
-      // The partner has started one more, after the exchange before had ended. So that one ends here too.
+      // The partner has ended the exchange before, and started one more. So this end completes the exchange before, and
+      // starts one more, too.
       ranks_.await(2, &requests_[2 * i]);
       ranks_.begin("MPI_Startall", [&] { return MPI_Startall(2, &requests_[2 * i]); });
     });

@@ -117,7 +117,7 @@ class halo_protocol {
     return !self.is_stopped();
   }
 
-  /// Looks once after what is under way, unless another thread does, or this member may not.
+  /// Looks once at what is under way, unless another thread does, or this member may not.
   void look(member_state& self) {
     if (!transport_.may_be_used_by(self.rank()) || !take_poller()) return;
     const poller_role role(*this);
@@ -139,8 +139,8 @@ class halo_protocol {
     const poller_role role(*this);
     look_once();
   }
-  /// After a region that was stopped: what is left to member 0 to start is not started. Requires: no member uses this
-  /// object. Returns started().
+  /// After a region that was stopped: an exchange that is left to member 0 to start is not started. Requires: no member
+  /// uses this object. Returns started().
   std::uint32_t start_no_more() noexcept {
     words_.full.store(started(), memory_order_relaxed);  // 13
     return started();
@@ -187,7 +187,7 @@ class halo_protocol {
     polling_nap nap = polling_nap();
 
     /// Looks several times. A library that shares CPUs yields at the end of a call that finds nothing, and the next
-    /// call sees what has come meanwhile. A yield of the engine between the two would be one too many.
+    /// call sees what has come meanwhile. So a yield of the engine after each look would be one too many.
     bool ready() override {
       for (unsigned i = 0; i < looks_at_once; ++i) {
         if (looks()) return true;

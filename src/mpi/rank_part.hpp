@@ -50,8 +50,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace mpi {
 
-/// The cost of a node that sends or receives, in nanoseconds. That is a hint, so the plan does not learn: it would take
-/// a member that waits for another rank for one that works.
+/// The cost of a node that sends or receives, in nanoseconds. Because it is given, the plan does not learn it: it would
+/// take a member that waits for another rank for one that works.
 constexpr double message_cost = 1000;
 
 /// What a node of a part does.
@@ -200,7 +200,7 @@ class rank_splitter {
     }
   }
 
-  /// A message between nodes of this rank blocks no member.
+  /// A message between two nodes of this rank. It blocks no member.
   void copy(std::uint32_t m) {
     const graph_message& each = plan_.messages[m];
     const node_index made = add_message(part_role::copy, m, "copy");
@@ -332,7 +332,7 @@ class graph_transport {
   /// `bytes`: as many as the message has; they may change afterwards. False if the run has ended early.
   virtual bool send(std::size_t message, const void* bytes) = 0;
   virtual bool receive(std::size_t message, void* bytes) = 0;
-  /// The user's node `node` has thrown on this rank: ends the run on all ranks.
+  /// The user's node `node` has thrown on this rank. Ends the run on all ranks.
   virtual void fail(node_index node) = 0;
   /// Looks whether another rank has ended the run.
   virtual void look() noexcept = 0;
@@ -350,7 +350,7 @@ struct part_state {
   void begin() noexcept { ended.store(0, memory_order_release); }  // 1
 };
 
-/// The functions of a part's nodes.
+/// What the nodes of a part do when they are called.
 class rank_functions {
  public:
   /// All of them outlive the graph.

@@ -10,7 +10,7 @@
 //              and each rank throws after the meeting.
 //   WREDUCE-3  As REDUCE-5: members meet before the leaves, if they have run a construct without a wait since they met.
 //
-// Cost   where members meet by flags, one phase of the team, with the meeting of ranks in it; else two. The record of a
+// Cost   one phase of the team with the meeting of ranks in it, if members meet by flags; else two. The record of a
 //        double has 176 bytes.
 #include <cstdlib>
 #include <cstring>
@@ -40,7 +40,7 @@ struct record_merge {
   world_combine combine() noexcept { return {call, this}; }
 
  private:
-  /// WREDUCE-2.
+  /// An operation that keeps WREDUCE-2.
   static void call(const void* context, void* into, const void* next) {
     record_merge& self = *static_cast<record_merge*>(const_cast<void*>(context));
     const node_record left(into, self.value_size);

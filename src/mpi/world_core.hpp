@@ -24,7 +24,7 @@
 //   EXCHANGE-2  The brackets depend on the number of nodes alone, and all nodes compute the same ones. So a rounded
 //               value has the same bits on all nodes, in every run, with every MPI library.
 //
-// MPI_Iallreduce would not do: the library chooses its brackets, and took twice as long as these messages on a machine.
+// Not MPI_Iallreduce: the library chooses its brackets, and on one machine it took twice as long as these messages.
 //
 // Cost   log2(nodes) rounds, each of one message out and one in; two more where the number is no power of two.
 // Source recursive doubling [TRG05].

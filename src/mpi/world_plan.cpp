@@ -162,7 +162,7 @@ class graph_channels final : public graph_transport, public messages_beside {
   }
 
  private:
-  /// Whether waits have to end. It looks for that only once in 16 calls, to keep the wait itself fast.
+  /// Whether waits have to end. To keep the wait itself fast, it looks only once in 16 calls.
   struct early_end {
     graph_channels& of;
     mutable unsigned looks = 0;

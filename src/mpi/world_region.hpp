@@ -108,8 +108,9 @@ class world_region {
     return at.sync();
   }
 
-  /// Whether there is no other rank. Then the members meet as without a world, each by its own arrival. If member 0
-  /// arrived for all, as it does to meet other ranks, members would see the last arrival one line transfer later.
+  /// Whether there is no other rank. Then the members meet as without a world, each by its own arrival. It is faster:
+  /// where member 0 arrives for all, as it does to meet other ranks, members see the last arrival one line transfer
+  /// later.
   bool has_one_rank(const member_state& at, world_construct construct) const {
     if (ranks_.size() != 1) return false;
     if (at.rank() == 0) check_region(at, construct);
@@ -186,9 +187,9 @@ struct world_body {
 /// What a region or run of all ranks returns, or throws.
 bool outcome_of(const meeting_record& met);
 
-/// Calls part() for this rank, and then end(how), which ends the region or run on all ranks: also if the part throws, for the
-/// other ranks wait for this one. Returns what end() returns, or throws what the part has thrown. If MPI fails in end(),
-/// that error takes its place.
+/// Calls part() for this rank, and then end(how), which ends the region or run on all ranks. end() is called even if
+/// the part throws, because the other ranks wait for this one. Returns what end() returns, or throws what the part has
+/// thrown. If MPI fails in end(), that error takes its place.
 template <class Part, class End>
 meeting_record run_and_end(const Part& part, const End& end) {
 #if LOCKSTEP_HAS_EXCEPTIONS

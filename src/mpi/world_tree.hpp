@@ -16,7 +16,8 @@
 // operation makes its value of theirs. So a merge needs no stack and is done in place.
 //
 // Pure functions. No MPI.
-// Cost   a record: 32 bytes and 18 values. A merge: at most 10 calls of the operation; for each value a look per level of the tree.
+// Cost   a record: 32 bytes and 18 values. A merge: at most 10 calls of the operation, and for each value a look at
+//        each level of the tree.
 #ifndef LOCKSTEP_SRC_MPI_WORLD_TREE_HPP
 #define LOCKSTEP_SRC_MPI_WORLD_TREE_HPP
 
@@ -38,12 +39,12 @@ inline index_range leaves_of_rank(std::size_t length, std::size_t rank,
                                   std::size_t ranks) noexcept {
   return static_block(0, reduction_tree::leaves_of(length), rank, ranks);
 }
-/// The iterations in them. WORLD-TREE-4.
+/// The iterations in the leaves of a rank (WORLD-TREE-4).
 inline index_range part_of_rank(std::size_t length, std::size_t rank, std::size_t ranks) noexcept {
   const index_range leaves = leaves_of_rank(length, rank, ranks);
   const std::size_t all = reduction_tree::leaves_of(length);
   const std::size_t size = reduction_tree::leaf_size(length);
-  // No product at the end: the last leaf may be shorter, and the product may be above the largest number.
+  // Computes no product for the end: the last leaf may be shorter, and the product may be above the largest number.
   return {leaves.first < all ? leaves.first * size : length,
           leaves.last < all ? leaves.last * size : length};
 }

@@ -152,11 +152,12 @@ void region_runs_inline(bool is_loop) noexcept;
 void part_begins(const team_view& team, member_view& self) noexcept;
 void part_ends(member_view& self) noexcept;
 
-/// A thread begins a part of a share of a loop; it ends what the first call has returned, unless that is null. Not a
-/// guard object: with one, a loop of 64 iterations on the caller alone took 67 to 71 ns instead of 60.
+/// A thread begins a part of a share of a loop. It passes what loop_part_begins() has returned to loop_part_ends(),
+/// unless that is null. With a guard object, a loop of 64 iterations on the caller alone took 67 to 71 ns instead of
+/// 60.
 open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noexcept;
 void loop_part_ends(open_part& what) noexcept;
-/// For the ledger: the thread of rank `self` begins to run such parts; it ends one, before others can know. Null: off.
+/// For the ledger: the thread of rank `self` begins to run such parts. The result is null if the ledger is off.
 member_ledger* share_begins(const team_view& team, std::size_t self, std::uint32_t region) noexcept;
 void share_ends(member_ledger& of) noexcept;
 

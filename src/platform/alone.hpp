@@ -86,8 +86,8 @@ inline void futex_wake_all(const wait_word*) {
 #endif
 inline void futex_wake_one(const wait_word* word) { futex_wake_all(word); }
 
-/// Linux leaves a new thread for some ms on the CPU of the thread that made it. Two threads that wait for each other
-/// there only yield. So a thread that has yielded often leaves its CPU, each time after twice as many yields.
+/// Linux leaves a new thread for some ms on the CPU of the thread that made it. If the two wait for each other there,
+/// they only yield. So a thread that has yielded often leaves its CPU, each time after twice as many yields.
 inline void leave_cpu() noexcept {
 #if defined(__linux__)
   const int cpu = sched_getcpu();

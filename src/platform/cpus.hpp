@@ -37,9 +37,9 @@ unsigned read_affinity(std::vector<unsigned>* cpus);
 /// Binds the calling thread to one CPU.
 bool pin_this_thread(unsigned cpu) noexcept;
 
-// Lists of CPUs as text, "0,2,4-7,8-14:2": Linux writes sets of CPUs so, and users say so where threads are to run. A
-// range may have a stride. A text with any mistake is refused, and so is a list of more than `max_cpus`. Independent of
-// the locale.
+// Lists of CPUs as text, "0,2,4-7,8-14:2": Linux writes sets of CPUs in this form, and users name CPUs in it. A range
+// may have a stride. A text with any mistake is refused, and so is a list of more than `max_cpus`. Independent of the
+// locale.
 
 /// Reads a list, in the order of the text. Blanks may stand around each part. False, and `cpus` is empty, if the text
 /// is no list, names no CPU, a CPU from `max_cpus` on, or more than `max_cpus` of them.

@@ -21,7 +21,7 @@ namespace detail {
 
 [[noreturn]] LOCKSTEP_INLINE void end_program(const char* format, ...) noexcept {
   if (!is_first_to_print(message::last_words)) {
-    // Not for ever: this may be the first thread itself, in its handler of SIGABRT.
+    // Sleeps a limited time: this may be the first thread itself, in its handler of SIGABRT.
 #if defined(_WIN32)
     ::Sleep(2000);
 #else
@@ -46,7 +46,7 @@ namespace detail {
   end_program("%s", message);
 }
 
-/// Fails with what the format prints. It may have any length, because it may contain names of the user's.
+/// Fails with what the format prints. It may have any length, because it may contain names that users have chosen.
 template <class Exception>
 [[noreturn]] void fail_with(const char* format, std::va_list arguments) {
   std::va_list again;

@@ -39,7 +39,7 @@
 
 #include "process.hpp"
 
-/// As LOCKSTEP_AT_LOAD, but before all objects of the module are made. The other: when the module is unloaded.
+/// When the module is loaded, as with LOCKSTEP_AT_LOAD, but before all its objects are made; when it is unloaded.
 #if defined(__GNUC__)
 #define LOCKSTEP_FIRST_AT_LOAD __attribute__((constructor(101))) static void
 #define LOCKSTEP_AT_UNLOAD __attribute__((destructor)) static void
@@ -77,7 +77,7 @@ inline unseamed_atomic<fork_module*>& link_to(const fork_module& one) noexcept {
   }
   return *at;
 }
-/// Puts a module at the end of the list of modules, if it is not there; takes it out.
+/// Puts a module at the end of the list of modules, if it is not there. leave_forks() takes it out.
 inline void join_forks(fork_module& one) noexcept {
   const holding<fork_section> held(process().forks);
   link_to(one).store(&one, memory_order_relaxed);  // 4
@@ -99,7 +99,7 @@ void for_each_table(bool is_first_in_child, Function f) {
     }
   }
 }
-/// Locks all tables of all modules; frees them. In a child, puts each right before that.
+/// Locks all tables of all modules. unlock_after_fork() frees them; in a child it first puts each right.
 inline void lock_for_fork() {
   process().forks.enter();
   for (const bool is_first_in_child : {false, true}) {

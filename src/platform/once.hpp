@@ -14,7 +14,7 @@
 //   1  value.load           acquire  2      what the value leads to is made before it is seen
 //   2  value.compare_exch   release  1      as 1
 //
-// Cost   a load and a branch. The first time what it takes to find out: about 1 us for a late_call, in each module.
+// Cost   a load and a branch. The first call takes the time to find out, about 1 us for a late_call, in each module.
 #ifndef LOCKSTEP_SRC_PLATFORM_ONCE_HPP
 #define LOCKSTEP_SRC_PLATFORM_ONCE_HPP
 

@@ -129,7 +129,7 @@ class process_atoms {
     char name[64];
     std::snprintf(name, sizeof name, "Local\\%s_%lu", LOCKSTEP_PROCESS_WORD, GetCurrentProcessId());
     turn_ = CreateMutexA(nullptr, 0, name);
-    // A turn takes no time. If another process keeps it, this one goes on without.
+    // A turn is short. If another process keeps it for 10 s, this one goes on without it.
     has_turn_ = turn_ != nullptr && WaitForSingleObject(turn_, 10000) <= abandoned;
   }
   ~process_atoms() {

@@ -94,7 +94,8 @@ unsigned cpus_for_waits() noexcept;
 inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
   native_system::set_timer_slack(nanoseconds);
 }
-/// Shortens it to `nanoseconds` if it is longer. Returns what it was, for set_timer_slack(); 0 if nothing was changed.
+/// Shortens that time to `nanoseconds` if it is longer. Returns what it was, for set_timer_slack(); 0 if nothing was
+/// changed.
 inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
   const std::uint64_t before = native_system::timer_slack();
   if (before <= nanoseconds) return 0;

@@ -11,7 +11,7 @@
 //   FILE-4  Opening a file never waits: a pipe that no program reads is an error (ENXIO), as any other.
 //   FILE-5  While there is a calm_writes (signals.hpp), a write that fails is an error, not a signal.
 //
-// Systems other than POSIX have FILE-1 only, and there the name is free for a moment.
+// On systems other than POSIX only FILE-1 holds, and for a moment no file has the name.
 #ifndef LOCKSTEP_SRC_PLATFORM_USER_FILES_HPP
 #define LOCKSTEP_SRC_PLATFORM_USER_FILES_HPP
 

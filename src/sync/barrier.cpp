@@ -2,11 +2,11 @@
 // src/sync/barrier.cpp -- what barriers share, whatever their completion function (layer: sync)
 //
 // Invariants, for phase p
-//   BARRIER-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.
+//   BARRIER-1  Between phases remaining_ is expected_. In a phase it is the number of arrivals that are missing.
 //   BARRIER-2  The completion function runs once a phase, on the last thread to arrive, before any is released.
 //   BARRIER-3  A wait for p returns once the phase is another one, however far the other threads have gone on.
-//   BARRIER-4  The last arrival touches nothing after its change of phase_ but the address, every other one nothing after
-//              its change of remaining_: when the waits for a phase have returned, the barrier may be destroyed.
+//   BARRIER-4  After its change of phase_ the last arrival only uses the address. Other arrivals touch nothing after
+//              their change of remaining_. So when the waits for a phase have returned, the barrier may be destroyed.
 //   BARRIER-5  A waiter sleeps only on a word with its own phase and the sleeping bit. The change to the next phase finds
 //              the bit in the old value, clears it, and wakes.
 //

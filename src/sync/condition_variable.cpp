@@ -11,12 +11,12 @@
 //   CONDITION-4  A notification does not reach waits that begin after it: they are not in the queue then.
 //   CONDITION-5  It may be destroyed when no thread is in the queue, even if its waiters have not returned.
 //   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the thread notifies the next of the chain
-//                before the exception leaves wait(). If unlock() throws, it leaves the queue or the chain before.
-//                So the others get their turn. After an exception of lock() the thread does not hold the lock.
+//                before the exception leaves wait(). If unlock() throws, the thread first leaves the queue or the
+//                chain. So the others get their turn. After an exception of lock() the thread does not hold the lock.
 //   CONDITION-7  Every wait with the token of a stop request sees the request. The waiter queues up before it registers
 //                the callback that takes it out of the queue. A request that came before runs the callback at once.
 //
-// Requires: threads that wait at the same time use the same lock. The order of this lock holds for wait(), too.
+// Requires: threads that wait at the same time use the same lock. wait() unlocks and locks it, with the usual order.
 // A notifier without the lock may read word_ too early and miss a thread that begins to wait (CONDITION-4).
 //
 // Memory order (# marks the line)
@@ -122,7 +122,7 @@ LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline u
 LOCKSTEP_INLINE bool condition_variable::unlock_and_wait(const calls& by, waiter& self) {
   const wait_policy policy = self.owner.policy_;
   detail::wait_history& history = detail::condition_history();
-  // Read before the unlock. After it another thread has the mutex's line: a read then costs a chain of two 40 ns.
+  // Read before the unlock. Afterwards another thread has the mutex's line: a read would cost 40 ns in a chain of two.
   const bool leaves_cpu =
       self.target != nullptr && detail::mutex_queue(*self.target).has_more_waiters();
   self.owner.unlock(by, self);
@@ -149,7 +149,7 @@ LOCKSTEP_INLINE void condition_variable::withdraw(waiter& self) {
   if (leave(self)) return;
   const std::uintptr_t queue = waiter::key_of(*this);
   {
-    // Out of the chain before its predecessor notifies it.
+    // Leaves the chain before its predecessor notifies it.
     const detail::parking_lot::queue waiters(queue);
     if (self.target == nullptr && self.previous() != nullptr) {
       detail::parked_chain::remove_from_the_rest(self);

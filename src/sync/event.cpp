@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/sync/event.cpp -- the waits of the three events after a first look in vain (layer: sync)
 //
-// The state of each is one word with the mark "a thread sleeps" in it. After its change of the word notify() touches nothing
-// but the address, in a futex wake.
+// The state of each is one word with the mark "a thread sleeps" in it. notify() touches nothing after its change of the
+// word: the futex wake that may follow only uses the address.
 //
 // event, n = count in word_, t = taken_
 //   EVENT-1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead. Wrap-around is harmless.
@@ -34,8 +34,8 @@
 //
 // manual_reset_event, r = number of resets that closed the gate, in word_. There is no pulse(), as Windows's PulseEvent: a
 // waiter that is about to wait would miss it for ever.
-//   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Both come from a
-//             notify() after its first look.
+//   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Either needs a
+//             notify() after the waiter's first look.
 //   MANUAL-2  The sleeping bit is set only on a closed gate. notify() wakes only if it opened the gate.
 //   MANUAL-3  When all waits have returned the event may be destroyed.
 //   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass takes them for none,

@@ -16,9 +16,9 @@
 //   MUTEX-1  At most one thread holds the lock; only that thread clears `locked`.
 //   MUTEX-2  A thread that queues up has found the lock held or reserved, and marks the word (QUEUED-1): a later unlock
 //            finds `waiting`.
-//   MUTEX-3  `waking` is set from the moment an unlock lets a waiter go until that waiter has the lock, or waits again,
-//            also to give up after that. One waiter at most is on its way. Meanwhile it keeps its place in the queue, so
-//            that a child of fork() can clear the bit (PARKING-4).
+//   MUTEX-3  `waking` is set from the moment an unlock wakes a waiter until that waiter has the lock, or waits again.
+//            It waits again even if it gives up after that. One waiter at most is on its way. Meanwhile it keeps its
+//            place in the queue, so that a child of fork() can clear the bit (PARKING-4).
 //   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted. After
 //            bypass_limit of them, the lock is reserved for the woken waiter. It is also reserved once a woken waiter
 //            has found the lock taken. So a thread that is queued behind p others is overtaken at most
@@ -27,10 +27,10 @@
 //   MUTEX-5  The thread that has locked and unlocked the mutex last may destroy it: an unlock touches nothing after its
 //            change of the word, unless the queue has a waiter (PARKING-2).
 //   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter. It lets the first waiter of
-//            the queue go ahead of its turn, beside the one on its way. That waiter tries as a newcomer, and in vain it
-//            waits again at its place. It goes ahead only once, and not after it was woken. After that, no other goes
-//            ahead while it is the first. Without this, a chain of broadcasts to 64 threads on 2 CPUs took 320 us,
-//            because a CPU halted and was woken at every second thread; now it takes 80 us.
+//            the queue go ahead of its turn, beside the one on its way. That waiter tries as a newcomer does. If it
+//            fails, it waits again at its place. It goes ahead only once, and not after it was woken. After that, no
+//            other goes ahead while it is the first. Without this, a chain of broadcasts to 64 threads on 2 CPUs took
+//            320 us, because a CPU halted and was woken at every second thread; now it takes 80 us.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -91,7 +91,7 @@ class mutex_queue : public queued_word<mutex_rules> {
  public:
   explicit mutex_queue(mutex& of) noexcept : queued_word(of.word_, of.policy_) {}
 
-  /// After a look in vain: polls, queues up, sleeps, takes the lock; false if `until` came first.
+  /// After a failed first look: polls, queues up, sleeps, takes the lock; false if `until` came first.
   bool lock_slowly(deadline until) {
     const misuse::waiting_scope waiting(&word_);
     if (poll(rules::newcomer, until)) return true;
@@ -99,8 +99,8 @@ class mutex_queue : public queued_word<mutex_rules> {
     return !enqueue(self) || finish(self, until);
   }
 
-  /// Waits in the queue until it is let go, and takes the lock; false if `until` came first. In vain it waits again, at
-  /// its place.
+  /// Waits in the queue until it is let go, and takes the lock; false if `until` came first. If it fails to take the
+  /// lock, it waits again, at its place.
   bool finish(parked_thread& self, deadline until) {
     while (self.wait(policy_, until) || !leave(self)) {
       const std::uint32_t as = self.purpose();

@@ -5,14 +5,14 @@
 //   SEMAPHORE-1  0 <= permits <= max(); a release beyond is refused and changes nothing.
 //   SEMAPHORE-2  `waiting` is set exactly while the queue is not empty. Then permits are taken only by hand_over(), for
 //                the front of the queue, under the queue's lock.
-//   SEMAPHORE-3  The semaphore may be destroyed by a thread whose acquire() has returned, although the release() that
-//                let it go has not: that touches nothing after its change of the word, unless the queue has a waiter
-//                (PARKING-2), and not the word after the last waiter was notified.
+//   SEMAPHORE-3  A thread whose acquire() has returned may destroy the semaphore, even if the release() that served it
+//                has not returned. A release touches nothing after its change of the word, unless the queue has a
+//                waiter (PARKING-2), and it does not touch the word after it has notified the last waiter.
 //
 // word_
 //   bit    name     meaning                  set by                               cleared by
 //   0      waiting  the queue has a waiter   a waiter, as it queues up            the last to leave the queue
-//   1..31  permits  how many are to be had   release counts up                    acquire, or hand_over(), counts down
+//   1..31  permits  how many are available   release counts up                    acquire, or hand_over(), counts down
 // Both must be right whenever the queue's lock is free: if waiting is missing, a release serves nobody and others
 // overtake; if it is set without a waiter, no thread gets a permit any more.
 #include <lockstep/semaphore.hpp>

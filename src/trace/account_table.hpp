@@ -16,8 +16,8 @@
 //   4  value.load  relaxed  -      a number that stands for itself
 //   5  value.store relaxed  -      as 4; one thread writes
 //
-// Cost   room: 2.4 KiB an account, and 16 bytes more for each member. Time: a comparison if the construct is that of
-//        the call before, else about 5 ns.
+// Cost   room: 2.4 KiB an account, and 16 bytes more for each member. Time: a comparison if the construct is the same
+//        as in the call before, else about 5 ns.
 #ifndef LOCKSTEP_SRC_TRACE_ACCOUNT_TABLE_HPP
 #define LOCKSTEP_SRC_TRACE_ACCOUNT_TABLE_HPP
 
@@ -207,7 +207,7 @@ class account_table {
 
   std::size_t members() const noexcept { return members_; }
 
-  /// A region begins. A module may have been unloaded since the last one: texts are to be compared again.
+  /// A region begins. A module may have been unloaded since the last region, so texts are compared again.
   void compare_again() noexcept { compared_ = 0; }
   /// The account of a construct. It gets one if there is room. Only for the thread that adds.
   std::size_t find(const construct_key& key) noexcept {

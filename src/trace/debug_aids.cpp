@@ -60,8 +60,8 @@ LOCKSTEP_INLINE void start_debug_aids() noexcept {
   }
 }
 
-// When the module is loaded, if calls_at_load, so that a program without a team is watched, too. Else when the first
-// team is made.
+// When the module is loaded, if calls_at_load: then a program without a team is watched, too. Else when the first team
+// is made.
 LOCKSTEP_AT_LOAD start_debug_aids_at_load() { start_debug_aids(); }
 
 }  // namespace detail

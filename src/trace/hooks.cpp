@@ -230,7 +230,7 @@ LOCKSTEP_INLINE void note_node(const char* name, std::uint64_t iteration,
   recorder::put(*log, record_kind::node, begin, tick_clock::now(), name, iteration);
 }
 
-/// From now on the thread is in this region of the user's; null: in none.
+/// From now on the thread is in the user's region of that name; null: in none.
 LOCKSTEP_INLINE void name_region_of(thread_log& log, const char* name) noexcept {
   log.region_name = name;
   member_ledger* const own = is_observed_by(observer::accounts) ? log.accounts : nullptr;

@@ -172,7 +172,7 @@ LOCKSTEP_INLINE ledger::construct ledger_board::gather(const construct_key& key,
     made.count = (std::max)(made.count, own.count);
   }
   made.all = all.in(nanosecond);
-  // No region: the time of what lies before the construct.
+  // Without a region, this is the time of the work that comes before the construct.
   if (made.time == 0) made.time = std::accumulate(made.busy.begin(), made.busy.end(), 0.0);
   return made;
 }

@@ -7,9 +7,10 @@
 //
 //   LEDGER-1  Only the member itself writes its numbers. Any thread may read them at any time.
 //   LEDGER-2  Each arrival is counted, and so is each wait that outlasts its polls. All else is measured only in
-//             segments that are chosen. All segments are chosen if they last long on average: 20 us, and 2 us more for
-//             each member. So are the first 64. Else one in 128 is chosen, by a hash of its number, which all members
-//             know. It counts 128 times.
+//             LEDGER-2  Each arrival is counted, and so is each wait that outlasts its polls. All else is measured only
+//             in chosen segments. The first 64 segments are chosen. After them all are, if they last long on average:
+//             20 us, and 2 us more for each member. Otherwise one in 128 is chosen, by a hash of its number, which all
+//             members know. It counts 128 times.
 //   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
 //
 // Memory order (# marks the line)
@@ -96,12 +97,12 @@ enum class ledger_count : unsigned {
   anticipated,    ///< a region came while the member polled because it was due
   missed,         ///< a region came, and the member slept
   crowded,        ///< regions of more members than CPUs for them
-  inline_runs,    ///< regions that were called inside of one, and so ran on their caller alone;
-  inline_loops,   ///< loops of that kind
+  inline_runs,    ///< regions that were called inside another one, and so ran on their caller alone
+  inline_loops,   ///< loops that were called inside another region, and so ran on their caller alone
   separated,      ///< it left a CPU that it shared with a member it waited for
-  waits_spun,     ///< waits that were over while it polled,
-  waits_yielded,  ///< while it yielded,
-  waits_slept,    ///< and when it had slept
+  waits_spun,     ///< waits that ended while it polled
+  waits_yielded,  ///< waits that ended while it yielded
+  waits_slept,    ///< waits that ended after it had slept
   how_many
 };
 
@@ -110,7 +111,7 @@ class ledger_pace {
  public:
   static constexpr std::uint32_t first_ones = 64, usual = 128;
 
-  /// Segments of `long_ticks` on average are all chosen.
+  /// If segments last `long_ticks` on average, all are chosen.
   void begin(std::uint64_t long_ticks) noexcept {
     long_ = long_ticks;
     reset();
@@ -203,7 +204,7 @@ class member_ledger {
   std::uint32_t stands_for = 0;                         ///< and how often its meeting counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
   std::uint32_t known_releases =
-      0;                        ///< after so many more meetings of this region it takes the time
+      0;                        ///< it takes the time after this many more meetings of the region
   const char* label = nullptr;  ///< of the user's region that the member is in
 
   /// A part of a region begins. Its first phase is `first_phase`.
@@ -230,7 +231,7 @@ class member_ledger {
   bool passes_lightly(std::uint32_t phase) const noexcept {
     return (known_releases | long_wait) == 0 && paces.meetings.leaves_out(phase);
   }
-  /// Counts a meeting, which is over.
+  /// Counts a meeting that is over.
   void count_meeting(const char* kind, source_place where) noexcept {
     at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
     accounts[at].passes.add(1);
@@ -257,7 +258,8 @@ class member_ledger {
     part_segment.set(segment_begin);
     part_end.set(tick_clock::now());
   }
-  /// Notes a long wait, or the wait at a construct that was chosen: `ticks`, with its `weight`. Not chosen: weight 0.
+  /// Notes a long wait, or the wait at a chosen construct: `ticks`, with its `weight`. The weight is 0 if it is not
+  /// chosen.
   void note_wait(construct_account& to, std::uint64_t ticks, std::uint64_t weight) const noexcept {
     if (long_wait != 0) {
       to.note_wait(weight != 0 ? ticks : long_wait, 1);
@@ -326,7 +328,7 @@ class ledger_board {
   member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
   const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
 
-  /// Switches the ledger on; switches it off.
+  /// begin_to_keep() switches the ledger on, end_to_keep() switches it off.
   void begin_to_keep(std::uint64_t now) noexcept { kept_since_.set(now); }
   void end_to_keep(std::uint64_t now) noexcept {
     kept_before_.add(now - kept_since_.get());

@@ -130,7 +130,7 @@ class shown {
     for (std::size_t i = 0; i < words; ++i) words_[i].store(image[i], memory_order_release);  // 6
     sequence_.store(odd + 1, memory_order_release);                                           // 8
   }
-  /// Readers get nothing until the next value is shown, as if the writer was in the way.
+  /// Until the next value is shown, readers get nothing, as if the writer was always in the way.
   void hide() noexcept {
     sequence_.store(sequence_.load(memory_order_relaxed) | 1u, memory_order_relaxed);  // 5, 10
   }

@@ -130,8 +130,8 @@ LOCKSTEP_INLINE void member_comes(member_view& self, const char* kind, source_pl
   if ((on & observer::watches) != 0) log->show_visit();
 }
 
-/// The member begins to wait for all others, in a construct for which member_comes() may not have been called. Returns
-/// null if there is no log.
+/// The member begins to wait for all others. member_comes() may not have been called for the construct. Returns null if
+/// there is no log.
 LOCKSTEP_INLINE thread_log* show_arrival(member_view& self, std::uint32_t on) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log != nullptr) {
@@ -177,7 +177,7 @@ LOCKSTEP_INLINE meeting_view begin_to_see_meeting(member_view& self, bool arrive
   member_ledger* const own = (on & observer::accounts) != 0 ? self.accounts : nullptr;
   if (own == nullptr) return self.meets_in != nullptr ? meeting_view::all : meeting_view::none;
   own->begin_meeting();
-  // If another member arrives for this one, others may read by now: the meeting is counted, but not measured.
+  // If another member arrives for this one, others may read the notes now: the meeting is counted, but not measured.
   if (own->meeting_weight != 0 && arrives) {
     self.segments[self.next_phase() & 1u] = {own->segment_begin, tick_clock::now(), self.region(),
                                              self.next_phase()};
@@ -210,7 +210,7 @@ LOCKSTEP_INLINE void look_at_segment(const member_view& self, std::uint64_t over
   own.note_segment(own.at, self.size(), over, own.stands_for);
 }
 
-/// The end of a meeting. The ledger has seen its begin.
+/// The end of a meeting whose begin the ledger has seen.
 LOCKSTEP_INLINE void leave_meeting(member_view& self, member_ledger& own) noexcept {
   if (!self.has_left) {
     own.count_meeting(self.in_construct.kind, self.in_construct.where);

@@ -7,9 +7,9 @@
 //            later one. All other members of the region are missing: a member that was let go from a phase has seen all
 //            arrive in it.
 //   STUCK-2  A wait leads from a thread to each thread without which it cannot end: the member that it names, each
-//            missing member, the holder of a lock, the thread that is joined. So threads in a ring of such steps wait for ever, unless one of the
-//            waits has a time limit or is stopped from outside. Waits that began after the snapshot began do not count:
-//            all others were under way when the first thread was looked at.
+//            missing member, the holder of a lock, the thread that is joined. So threads in a ring of such steps wait
+//            for ever, unless one of the waits has a time limit or is stopped from outside. Waits that began after the
+//            snapshot began do not count: all others were under way when the first thread was looked at.
 //   STUCK-3  What is not known adds no step. So every ring that is found is real, but some may not be found.
 #ifndef LOCKSTEP_SRC_TRACE_STUCK_REPORT_HPP
 #define LOCKSTEP_SRC_TRACE_STUCK_REPORT_HPP
@@ -194,7 +194,7 @@ struct stuck_snapshot {
       found.add(rank, has_come[rank]);
     return found;
   }
-  /// The thread that waited at this object with this rank, and does not wait there now.
+  /// The thread that once waited at this object with this rank, and does not wait there now.
   std::size_t former_rank(const wait_subject& at, std::uint32_t rank) const noexcept {
     for (std::size_t i = 0; i < threads.size(); ++i) {
       const last_meetings& met = threads[i].met;
@@ -264,7 +264,7 @@ struct stuck_snapshot {
  private:
   enum class step_to : unsigned char { fresh, way, done };
 
-  /// A search depth first. A thread of the way that is met again closes a ring, which is what is left of the way.
+  /// A search depth first. When it meets a thread that is on the way already, the way from that thread on is a ring.
   bool finds_ring_from(std::size_t thread, std::vector<step_to>& marks,
                        std::vector<std::size_t>& way) const {
     marks[thread] = step_to::way;

@@ -286,7 +286,7 @@ class thread_log {
       return locks.show(held_);
     }
   }
-  /// Removes what the thread before did.
+  /// Removes what the thread that had the log before has left.
   void reset() noexcept {
     depth.store(0, memory_order_relaxed);        // 1
     visit_count.store(0, memory_order_relaxed);  // 1

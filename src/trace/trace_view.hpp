@@ -272,8 +272,8 @@ class trace_view {
       }
     }
   }
-  /// An arrow from the thread that woke this one or let it go, if this one has found that thread. Else from what the
-  /// awaited member has ended. No arrow if the meeting or the region has one.
+  /// An arrow from the thread that woke this one or let it go, if that thread is known. Else an arrow from the end of
+  /// what the awaited member did. No arrow if the meeting or the region has one.
   void join_wait(const event& of, const open_slices& around) {
     const trace_record& at = record_of(of);
     const wait_kind kind = static_cast<wait_kind>(at.detail);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // page/hover.js -- what lies under the pointer, in words
 
-// The recorder's words, in words of the reader.
+// The recorder's words, and what they are called for readers.
 const WORDS = {for: "waits for", of: "members", waited: "waited, us"};
 
-/// The last directory, and the file.
+/// The file, and the directory that it is in.
 const shortPath = (path) => path.split(/[/\\]/).slice(-2).join("/");
 
 /// {title, details} of a slice.

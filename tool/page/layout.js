@@ -30,7 +30,7 @@ class Layout {
     this.place();
   }
 
-  /// As much as the longest name takes.
+  /// The width of the longest name.
   widthOfNames() {
     const cut = [...this.tracks, ...this.counters].map(({name}) => name).filter((name) => name.scrollWidth > name.clientWidth);
     const wanted = cut.map((name) => name.scrollWidth + 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page/main.js -- puts the parts together; pointer and keys
 //
-// #from=NS&to=NS in the address shows that part of the time.
+// An address with #from=NS&to=NS shows that span of time.
 
 const find = (id) => document.getElementById(id);
 const scroller = find("scroller");
@@ -18,7 +18,7 @@ const view = new View(model.end, repaint);
 const layout = new Layout(model, find("names"), repaint);
 const painter = new Painter(model, view, layout);
 
-/// A context of the canvas whose unit is a pixel of the page, and which is empty.
+/// The empty context of a canvas. Its unit is a pixel of the page.
 function cleanContext(canvas, width, height) {
   const scale = devicePixelRatio;
   const columns = Math.round(width * scale), lines = Math.round(height * scale);
@@ -81,7 +81,8 @@ function choose(run) {
   view.showSpan(run.begin, run.end);
 }
 
-/// The run that begins next to the middle of the view, to the right or to the left.
+/// Chooses the run after or before the chosen one; if none is chosen, the next one on that side of the middle of the
+/// view.
 function step(direction) {
   const {runs} = model;
   if (runs.length === 0) return;
@@ -198,7 +199,7 @@ function showAddress() {
   else view.showAll();
 }
 
-/// Which records there are not, and what follows from that.
+/// Which records are missing, and what follows from that.
 function lossInWords() {
   const [from, to] = model.window;
   const whose = model.threads.filter((each) => each.lost).map((each) => each.name).join(", ");

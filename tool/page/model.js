@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// page/model.js -- the trace as arrays that are sorted by time, with sums, so that drawing costs what is seen, not what
-// there is
+// page/model.js -- the trace as arrays that are sorted by time, with sums. So the cost of drawing depends on what is
+// visible, not on the length of the trace
 
-/// The first index in [low, high) for which `holds`, which is false and then true; else high. Looks near `low` first.
+/// The first index in [low, high) for which `holds` is true; `high` if there is none. Requires that false comes before
+/// true. Looks near `low` first.
 function firstFrom(low, high, holds) {
   let step = 1;
   let last = low;
@@ -47,7 +48,7 @@ class Spans {
     return firstFrom(from, this.count, (i) => end[i] > time);
   }
 
-  /// How much the spans cover until `time`; `next` is the first that ends after it.
+  /// How much time the spans cover before `time`; `next` is the first span that ends after it.
   coveredUntil(time, next) {
     return this.before[next] + (next < this.count ? Math.max(0, time - this.begin[next]) : 0);
   }
@@ -65,7 +66,7 @@ function labelOf(name, details) {
   return where ? `${name} at ${where.split(/[/\\]/).pop()}` : name;
 }
 
-/// What is drawn, built of what the page contains.
+/// What is drawn, made from the data in the page.
 class Model {
   constructor() {
     const description = JSON.parse(document.getElementById("description").textContent);
@@ -162,8 +163,8 @@ class Model {
     });
   }
 
-  /// The details of a record, as pairs of texts; `number` counts slices and then marks. The numbers of all are unpacked
-  /// when those of one are asked for first.
+  /// The details of a record, as pairs of texts; `number` counts slices and then marks. The first call unpacks the
+  /// numbers of all records.
   details(look, number) {
     if (!this.numbersBefore) this.readNumbers();
     let next = this.numbersBefore[number];

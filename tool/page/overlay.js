@@ -18,7 +18,7 @@ function paintRuler(context, view, height) {
   }
 }
 
-/// The arrows that end in the view, or fly over it; null if there are too many to be told apart.
+/// The arrows that end in the view, or cross it; null if there are too many to be told apart.
 function arrowsInView({count, came, left, longest}, view) {
   const first = firstFrom(0, count, (i) => came[i] >= view.begin);
   const last = firstFrom(first, count, (i) => came[i] > view.end + longest);
@@ -42,7 +42,7 @@ function paintArrow(context, x, y, x2, y2) {
   context.stroke();
 }
 
-/// Returns how many were drawn; null: too many.
+/// Returns the number of arrows drawn; null if there are too many.
 function paintArrows(context, model, view, layout, top) {
   const arrows = model.arrows;
   const found = arrowsInView(arrows, view);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // page/paint.js -- bars and rows. What is narrower than a column of pixels is drawn as the share of the column that it
-// covers: a frame costs what fits on the screen, however many records there are.
+// covers. So the cost of a frame depends on the size of the screen, and not on the number of records.
 
 const COLOURS = {
   computing: "#f5c518", waiting: "#b4b9c1", serial: "#e08e45", lost: "#8d3b3b", region: "#cfe3f7", part: "#fbe7a1", construct: "#e3e6ea", spin: "#d3d7dc",
@@ -10,7 +10,7 @@ const COLOURS = {
 const COLUMN = 2;  // pixels; with 1 a frame of 10^6 slices took twice as long, 19 ms, for twice as many rectangles
 const LEVELS = 8;  // heights of a column that is covered in part
 
-/// The same name has the same colour in each trace; names that differ in a digit have colours far apart.
+/// Each name has the same colour in every trace. Names that differ in one digit have very different colours.
 function colourOfName(name) {
   let hash = 7;
   for (let i = 0; i < name.length; ++i) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
@@ -89,8 +89,7 @@ class Painter {
     finish();
   }
 
-  /// Computing grows from the bottom, serial time from the top; what a thread does else is waiting. White: it was not
-  /// there.
+  /// Computing grows from the bottom, serial time from the top; the rest is waiting. White: the thread was not there.
   bar(thread, y) {
     const {context, view} = this;
     if (thread.known) {
@@ -154,10 +153,10 @@ class Painter {
     this.walk(row, wide, thin);
   }
 
-  /// Regions are known by their place.
+  /// Regions are named by their place.
   textOf(look) { return look.category === "region" ? look.label : look.name; }
 
-  /// As much of the text as there is room for.
+  /// Draws as much of the text as fits.
   label(text, x, x2, y) {
     const most = Math.floor((x2 - x - 6) / 6);
     if (most < 3) return;
@@ -179,7 +178,7 @@ class Painter {
     }
   }
 
-  /// Steps up or down from 0; of several values in a pixel the last is drawn.
+  /// Draws steps up or down from 0; of several values in a pixel it draws the last.
   counter({when, amount, lowest, highest}, y) {
     const view = this.view;
     const count = when.length;

@@ -39,7 +39,7 @@ const THREAD_COLUMNS = [
 ];
 const DECISION_COLUMNS = [["mark", (each) => each.name], ["count", (each) => each.count]];
 
-/// `onRegion` is called with a line of the table of regions.
+/// A click on a line of the table of regions calls onRegion(region).
 function fillTables(section, model, onRegion) {
   const choose = (region, line) => {
     for (const other of line.parentNode.rows) other.classList.toggle("chosen", other === line);

@@ -3,7 +3,7 @@
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 
-/// "12.3 us": three digits that count, and the unit that suits.
+/// "12.3 us": three significant digits, in a unit that suits.
 function timeText(nanoseconds) {
   const [size, unit] = UNITS.find(([size]) => nanoseconds >= size) ?? UNITS[3];
   const amount = nanoseconds / size;
@@ -11,18 +11,18 @@ function timeText(nanoseconds) {
   return `${amount.toFixed(decimals)} ${unit}`;
 }
 
-/// A point in time to the nanosecond, in microseconds.
+/// A point in time in microseconds, exact to the nanosecond.
 const exactText = (nanoseconds) => `${(nanoseconds / 1000).toFixed(3)} us`;
 
 const shareText = (share) => `${(share * 100).toFixed(0)} %`;
 
-/// The distance of the marks of a ruler, 1, 2 or 5 of a power of ten, when there is room for `least`.
+/// The distance between marks of a ruler: the smallest 1, 2 or 5 times a power of ten that is at least `least`.
 function rulerStep(least) {
   const power = 10 ** Math.max(0, Math.floor(Math.log10(least)));
   return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least) ?? 10 * power;
 }
 
-/// Marks of one ruler share a unit and the decimals that tell them apart.
+/// The marks of one ruler share a unit, and enough decimals to tell them apart.
 function rulerText(time, step) {
   const [size, unit] = UNITS.find(([size]) => Math.max(time, step) >= size) ?? UNITS[3];
   const decimals = Math.max(0, Math.ceil(Math.log10(size / step)));

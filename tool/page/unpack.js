@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// page/unpack.js -- whole numbers out of the sections that packed_trace.cpp wrote
+// page/unpack.js -- reads the whole numbers in the sections that packed_trace.cpp wrote
 
 class NumberReader {
   constructor(bytes) {

@@ -32,13 +32,13 @@ class View {
 
   showAll() { this.show(-this.whole * 0.02, this.whole * 1.04); }
 
-  /// With a tenth of room on each side.
+  /// Shows a span, with a tenth of its length on each side.
   showSpan(begin, end) {
     const room = Math.max((end - begin) * 0.1, 10);
     this.show(begin - room, end - begin + 2 * room);
   }
 
-  /// What is at x stays there.
+  /// Zooms so that the time at x stays there.
   zoom(factor, x) {
     const time = this.time(x);
     const length = Math.min(Math.max(this.length * factor, 20), this.whole * 1.04);

@@ -13,7 +13,7 @@ struct lockstep_plan {
     on.plans.fetch_add(1, std::memory_order_relaxed);
   }
   ~lockstep_plan() {
-    // A thread that sees no plan any more may destroy graph and team.
+    // Once a thread sees no plan, it may destroy graph and team.
     of.plans.fetch_sub(1, std::memory_order_release);
     on.plans.fetch_sub(1, std::memory_order_release);
   }
@@ -31,7 +31,7 @@ int fail_used(const char* function) noexcept {
               "the plan runs, or another thread uses it: one thread at a time, and not a node");
 }
 
-/// The plan is the caller's while this lives, if it is.
+/// Gives the plan to the calling thread as long as this lives, unless another thread has it.
 class use {
  public:
   explicit use(lockstep_plan* of) noexcept
@@ -48,7 +48,7 @@ class use {
   const bool has_it_;
 };
 
-/// As result_of, where one thread at a time may come.
+/// As result_of, for functions of a plan that one thread at a time may call.
 template <class Body>
 int result_of_use(const char* function, lockstep_plan* plan, const Body& body) {
   const use here(plan);
@@ -67,11 +67,11 @@ int fail_node(const char* function, const lockstep_graph& graph, const char* wha
   return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
 }
 
-/// Adds what `make` makes; the number is that of the library.
+/// Adds the node that `make` makes. The node's number is the one that the library gives.
 template <class Make>
 int add(const char* function, lockstep_graph* graph, std::size_t* node, const Make& make) {
   return result_of(function, [&] {
-    // Before the graph has the node. By half: reserve() alone would copy all nodes for each.
+    // Before the graph has the node. Grows by half: reserve() alone would copy all nodes each time.
     const std::size_t size = graph->nodes.size();
     if (size == graph->nodes.capacity()) graph->nodes.reserve(size + size / 2 + 8);
     const lockstep::graph_node made = make();
@@ -81,7 +81,7 @@ int add(const char* function, lockstep_graph* graph, std::size_t* node, const Ma
   });
 }
 
-/// What is done with two nodes.
+/// An operation on two nodes.
 template <class Body>
 int join(const char* function, lockstep_graph* graph, const char* name_of_first, std::size_t first,
          const char* name_of_second, std::size_t second, const Body& body) {
@@ -105,7 +105,7 @@ bool call_test(lockstep_test_fn function, std::size_t iteration, void* context) 
   return answer != 0;
 }
 
-/// A member ends its part of a team-wide node: because the run was stopped, or to stop it. What stopped it comes out.
+/// Ends a member's part of a team-wide node, because the run was stopped or to stop it. run() returns what stopped it.
 [[noreturn]] void leave_stopped(lockstep::member& me) {
   if (!me.stop_requested()) me.request_stop();
   throw lockstep::region_stopped();
@@ -118,7 +118,7 @@ int run(const char* function, lockstep_plan* plan, std::size_t iterations, bool 
   });
 }
 
-/// A text of a plan that nobody runs meanwhile.
+/// Gives a text of a plan. No other thread uses the plan meanwhile.
 template <class Make>
 int give_text_of_plan(const char* function, const lockstep_plan* plan, char* buffer,
                       std::size_t capacity, std::size_t* length, const Make& make) {

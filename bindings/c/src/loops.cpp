@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // bindings/c/src/loops.cpp -- loops and reductions that are a region by themselves
 //
-// The team learns what iterations cost by the type of the closure. All callbacks of C have the same types. So each loop
-// is there several times, as so many types, and the address of the callback says which is taken. Callbacks that share one
-// are learned about together: that costs time, and changes no result.
+// The team learns what iterations cost by the type of the closure, but all callbacks of C have the same types. So each
+// loop exists several times, as different types, and the address of the callback chooses one. The library learns one
+// cost for callbacks that share a type: that costs time, and changes no result.
 #include "support.hpp"
 #include "values.hpp"
 
@@ -11,7 +11,7 @@ using namespace lockstep_c;
 
 namespace {
 
-/// From 0 to 2^Bits - 1, by the address of a callback.
+/// A number from 0 to 2^Bits - 1, made of the address of a callback.
 template <unsigned Bits, class Function>
 std::size_t place_of(Function* callback) noexcept {
   const std::uint64_t address = reinterpret_cast<std::uintptr_t>(callback);

@@ -7,8 +7,8 @@ using namespace lockstep_c;
 
 namespace {
 
-/// As result_of, for a construct that calls a callback: what it throws has not reached the other members, so that the
-/// region is stopped.
+/// As result_of, for a construct that calls a callback. The other members do not know of an exception of the callback,
+/// so the region is stopped.
 template <class Body>
 int stop_unless_ok(const char* function, lockstep_member* me, const Body& body) {
   const int code = result_of(function, body);
@@ -40,7 +40,7 @@ int reduce(const char* name, lockstep_member* me, std::int64_t first, std::int64
   });
 }
 
-/// What a single's callback has returned; the region is stopped unless it is LOCKSTEP_OK.
+/// Calls the callback of a single. Unless the result is LOCKSTEP_OK, the region is stopped.
 int call_single(lockstep::member& me, lockstep_single_fn function, void* context) {
   const int code = called(function, context);
   if (code != LOCKSTEP_OK) me.request_stop();
@@ -197,7 +197,7 @@ int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last
   LOCKSTEP_C_REFUSE_NULL(me);
   LOCKSTEP_C_REFUSE_NULL(block_first);
   LOCKSTEP_C_REFUSE_NULL(block_last);
-  // In words, where differences of any two bounds fit.
+  // Unsigned, because then the difference of any two bounds fits.
   const std::uint64_t from = static_cast<std::uint64_t>(first);
   const std::uint64_t length = last > first ? static_cast<std::uint64_t>(last) - from : 0;
   if (length > SIZE_MAX) {

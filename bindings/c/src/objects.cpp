@@ -21,8 +21,8 @@ static std::uint64_t this_thread() noexcept {
   return mine;
 }
 
-/// Knows who holds it, so that what would wait for ever is refused. Only the holder writes `holder`; another thread reads
-/// some value that is not its own number.
+/// It knows its holder, and refuses a call that would wait for ever. Only the holder writes `holder`; other threads
+/// read some value that is not their own number.
 struct lockstep_mutex {
   explicit lockstep_mutex(lockstep::wait_policy policy) : at(policy) {}
   lockstep::mutex at;
@@ -32,7 +32,7 @@ struct lockstep_mutex {
   void take() noexcept { holder.store(this_thread(), std::memory_order_relaxed); }
 };
 
-/// Counts beside the latch, so that a count below 0 is refused.
+/// It counts beside the latch, and refuses a count below 0.
 struct lockstep_latch {
   lockstep_latch(std::size_t expected, lockstep::wait_policy policy)
       : at(static_cast<std::ptrdiff_t>(expected), policy), left(expected) {}
@@ -54,14 +54,14 @@ struct lockstep_semaphore {
   lockstep::counting_semaphore<> at;
 };
 
-/// Counts beside the barrier, so that a thread too many is refused: the barrier would be undefined with it.
+/// It counts beside the barrier, and refuses a thread too many, with which the barrier would be undefined.
 struct lockstep_barrier {
   lockstep_barrier(std::size_t participants, lockstep::wait_policy policy)
       : at(static_cast<std::ptrdiff_t>(participants), policy), expected(participants) {}
   lockstep::barrier<> at;
   const std::uint64_t expected;
-  /// The phase times 2^32, and how many have come in it. The first to return from a phase begins the next one here. So who
-  /// finds the phase full has not been told by anybody that it is over.
+  /// The phase times 2^32, and how many threads have come in it. The first thread that returns from a phase begins the
+  /// next one here. So if a thread finds the phase full, no thread has returned from it yet.
   std::atomic<std::uint64_t> come{0};
 
   /// False if all have come. Else `phase` is for left().

@@ -9,8 +9,8 @@ using namespace lockstep_c;
 
 namespace {
 
-/// The scopes that a thread is in, the innermost last. Left as they are when the thread ends. Their names are kept here:
-/// what other languages hand over may be gone at the end.
+/// The scopes that a thread is in, the innermost last. Scopes that are open when the thread ends stay open. The names
+/// are copied: other languages may free theirs before the end.
 struct scopes {
   static constexpr std::size_t most = 64, longest_name = 63;
 
@@ -51,7 +51,7 @@ int lockstep_trace_stop(const char* file) {
     if (!lockstep::is_tracing()) {
       return fail(LOCKSTEP_ERROR_USE, "lockstep_trace_stop", "no trace runs");
     }
-    // False also where the file of LOCKSTEP_TRACE cannot be written, which it says.
+    // False also if the file of LOCKSTEP_TRACE cannot be written: then a message says so.
     if (!lockstep::stop_trace()) {
       return fail(LOCKSTEP_ERROR_SYSTEM, "lockstep_trace_stop",
                   "another thread has stopped the trace, or the file of LOCKSTEP_TRACE cannot be "
@@ -95,7 +95,7 @@ int lockstep_trace_scope_begin(const char* name) {
     return fail(LOCKSTEP_ERROR_USE, __func__, "64 scopes of this thread are open; end one first");
   }
   char* const kept = mine.names[mine.depth];
-  if (lockstep::detail::observers() != 0) {  // else nobody reads it
+  if (lockstep::detail::observers() != 0) {  // otherwise nobody reads it
     const std::size_t length = std::strlen(name);
     const std::size_t most = scopes::longest_name;
     std::memcpy(kept, name, length < most ? length : most);

@@ -35,7 +35,7 @@ constexpr named_code codes[] = {
     {LOCKSTEP_ERROR_EXCEPTION, "LOCKSTEP_ERROR_EXCEPTION"},
 };
 
-/// Cuts the text where it is too long, with dots. `text` may lie in the buffer of the thread.
+/// Keeps the text. Text that is too long is cut, and ends with dots. `text` may lie in the buffer of the thread.
 void keep_text(const char* text) noexcept {
   const std::size_t length = std::strlen(text);
   const std::size_t kept = length < longest_text ? length : longest_text - 1;
@@ -78,8 +78,8 @@ int fail_callback(int code, const char* function) noexcept {
 namespace {
 bool is_of_name(char c) noexcept { return c == '_' || c == ':' || (c >= 'a' && c <= 'z'); }
 
-/// A text of the library, for programs in C: without the C++ function at its begin, and with lockstep_team_run where it
-/// says lockstep::team::run.
+/// Turns a text of the library into one for programs in C: removes the C++ function at its beginning, and writes
+/// lockstep_team_run for lockstep::team::run.
 int fail_as_in_c(int code, const char* function, const char* text) noexcept {
   constexpr char prefix[] = "lockstep::";
   constexpr std::size_t length = sizeof prefix - 1;

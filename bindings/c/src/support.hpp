@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // bindings/c/src/support.hpp -- codes, texts and handles of the C interface
 //
-// How a failure travels. In a C function it is an exception of the library, or a code. In a callback it is the code that
-// the callback returns, or an exception that it throws; called() makes one code of both. Where the library calls the
-// callback, the code goes on as a callback_failure, which the library treats as any exception: the region ends, and that of
-// the lowest rank comes out of run(). There result_of() makes a code of it again.
+// How a failure travels. In a C function it is an exception of the library, or a code. In a callback it is the code
+// that the callback returns, or an exception that it throws; called() makes one code of both. If the library called the
+// callback, the code goes on as a callback_failure, which the library treats like any exception: the region ends, and
+// run() throws the one of the lowest rank. There result_of() turns it into a code again.
 //
-// Texts are kept for each thread. A callback_failure carries that of the thread where it began.
+// Each thread keeps a text. A callback_failure carries the text of the thread where it began.
 #ifndef LOCKSTEP_BINDINGS_C_SUPPORT_HPP
 #define LOCKSTEP_BINDINGS_C_SUPPORT_HPP
 
@@ -28,7 +28,7 @@ struct lockstep_team {
       : own(new lockstep::team(how)), at(*own) {}
   explicit lockstep_team(lockstep::team& of) : at(of) {}
 
-  const std::unique_ptr<lockstep::team> own;  ///< null: of the default team
+  const std::unique_ptr<lockstep::team> own;  ///< null for the default team
   lockstep::team& at;
   std::atomic<std::size_t> plans{0};  ///< that live
 };
@@ -43,29 +43,29 @@ namespace lockstep_c {
 
 constexpr std::size_t longest_text = 1024;
 
-/// The text of the calling thread.
+/// The buffer for the text of the calling thread.
 char* error_text() noexcept;
-/// "function: text"; returns the code.
+/// Keeps the text "function: text", and returns the code.
 int fail(int code, const char* function, const char* text) noexcept;
 int fail_null(const char* function, const char* what) noexcept;
-/// Above the codes that are no failures.
+/// Larger codes are no failures.
 constexpr bool is_failure(int code) noexcept { return code <= LOCKSTEP_ERROR_ARGUMENT; }
 
 /// What a callback ended with, on its way through the library.
 struct callback_failure {
-  /// Takes the text of the calling thread along, if the code has one.
+  /// Copies the text of the calling thread, if the code has one.
   explicit callback_failure(int with) noexcept;
 
   int code;
   char text[longest_text];
 };
 
-/// The code of a callback whose failure a construct of a member returns, with the text that run() would keep.
+/// Returns the code of a callback that failed in a construct of a member. Keeps the text that run() would keep.
 int fail_callback(int code, const char* function) noexcept;
 
-/// In a catch block: the code of what is being handled, whose text it keeps. Passes on what ends a thread.
+/// In a catch block: returns the code of the exception, and keeps its text. Passes on what ends a thread.
 int code_of_exception(const char* function);
-/// The same for what a callback has thrown.
+/// The same for an exception of a callback.
 int code_of_thrown();
 
 /// The code that a callback returns or throws.
@@ -88,7 +88,7 @@ int result_of(const char* function, const Body& body) {
   }
 }
 
-/// A text for a buffer of the caller's.
+/// Writes a text to a buffer of the caller.
 int give(const std::string& text, char* buffer, std::size_t capacity, std::size_t* length) noexcept;
 template <class Make>
 int give_text(const char* function, char* buffer, std::size_t capacity, std::size_t* length,
@@ -98,7 +98,7 @@ int give_text(const char* function, char* buffer, std::size_t capacity, std::siz
 }
 
 lockstep::wait_policy policy_of(std::int64_t policy);
-/// False, and a text, for what is none.
+/// False, with a text, if the number is no policy.
 bool is_policy(const char* function, std::int64_t policy) noexcept;
 inline lockstep::deadline deadline_of(std::int64_t nanoseconds) {
   return nanoseconds == LOCKSTEP_FOREVER
@@ -115,7 +115,7 @@ inline int status_code(lockstep::wait_status status) noexcept {
 int check_schedule(const char* function, int schedule, std::size_t chunk) noexcept;
 int check_operation(const char* function, int operation) noexcept;
 int check_value_size(const char* function, std::size_t size) noexcept;
-/// Requires: check_schedule. Of LOCKSTEP_STATIC the chunk is a grain.
+/// Requires: check_schedule() returned LOCKSTEP_OK. For LOCKSTEP_STATIC the chunk is a grain.
 lockstep::schedule schedule_of(int schedule, std::size_t chunk);
 
 inline lockstep::member& member_of(lockstep_member* me) noexcept {
@@ -128,7 +128,7 @@ inline lockstep_member* handle_of(lockstep::member& me) noexcept {
   return reinterpret_cast<lockstep_member*>(&me);
 }
 
-/// What the places of calls are to observers: C has none. A LOCKSTEP scope names them.
+/// The place of a call for observers: C has none. The name of a LOCKSTEP scope takes its place.
 constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::none(); }
 
 }  // namespace lockstep_c

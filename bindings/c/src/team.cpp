@@ -10,12 +10,12 @@ using namespace lockstep_c;
 
 namespace {
 
-/// What version 1.0 has: up to and with hook_context. Later fields come after that, and do not change it.
+/// The size of version 1.0, up to and including hook_context. Later fields follow it, and do not change it.
 constexpr std::size_t first_size =
     offsetof(lockstep_team_options, hook_context) + sizeof(lockstep_team_options::hook_context);
 static_assert(sizeof(void*) != 8 || first_size == 96, "what version 1.0 had");
 static_assert(sizeof(void*) != 4 || first_size == 68 || first_size == 72, "what version 1.0 had");
-/// More is no size.
+/// A larger number is no size.
 constexpr std::size_t largest_size = 4096;
 /// One for each member of the largest team.
 constexpr std::size_t most_cpus = 65536;
@@ -31,7 +31,7 @@ int fail_size(const char* function, std::size_t size) noexcept {
   return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
 }
 
-/// Of a program that knows later options: they must say nothing.
+/// For a program that knows later options: whether it sets one of them.
 bool says_more(const lockstep_team_options& options) noexcept {
   const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(&options);
   for (std::size_t i = sizeof(lockstep_team_options); i < options.size; ++i) {
@@ -47,7 +47,8 @@ int fail_choice(const char* function, const char* field, std::int32_t value, std
   return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
 }
 
-/// The library leaves out of a list the CPUs that the process may not use; a program that names one is told.
+/// The library leaves out CPUs of the list that the process may not use. Here a program that names such a CPU is
+/// refused.
 int check_cpus(const char* function, const unsigned* cpus, std::size_t count) {
   const lockstep::detail::cpu_topology& usable = lockstep::detail::usable_topology();
   for (std::size_t i = 0; i < count && !usable.empty(); ++i) {
@@ -67,7 +68,7 @@ int check_cpus(const char* function, const unsigned* cpus, std::size_t count) {
   return LOCKSTEP_OK;
 }
 
-/// LOCKSTEP_OK, or what is wrong with the options, as far as the library would not say it.
+/// LOCKSTEP_OK, or what is wrong with the options, as far as the library itself would not report it.
 int check(const char* function, const lockstep_team_options& options) {
   if (!is_size(options.size)) return fail_size(function, options.size);
   if (says_more(options)) {
@@ -181,7 +182,7 @@ int lockstep_team_destroy(lockstep_team* team) {
   if (team->plans.load(std::memory_order_acquire) != 0) {
     return fail(LOCKSTEP_ERROR_USE, __func__, "a plan on this team lives; destroy that first");
   }
-  // Refuses inside of regions; else the threads have ended, which the destructor does not do over again.
+  // pause() refuses inside of regions. Otherwise it ends the threads, and the destructor finds them ended.
   return result_of(__func__, [&] {
     team->at.pause();
     delete team;
@@ -193,7 +194,7 @@ int lockstep_default_team(lockstep_team** team) {
   LOCKSTEP_C_REFUSE_NULL(team);
   *team = nullptr;
   return result_of(__func__, [&] {
-    // Never destroyed, as the team.
+    // Never destroyed, like the team.
     static lockstep_team* const handle = new lockstep_team(lockstep::default_team());
     *team = handle;
     return LOCKSTEP_OK;

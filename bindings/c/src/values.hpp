@@ -15,11 +15,11 @@
 
 namespace lockstep_c {
 
-/// In which whole numbers wrap around.
+/// The type in which a number is computed: whole numbers wrap around.
 template <class Type>
 using word_of = typename std::conditional<std::is_integral<Type>::value, std::uint64_t, Type>::type;
 
-/// LOCKSTEP_SUM ... LOCKSTEP_MAX.
+/// One of LOCKSTEP_SUM ... LOCKSTEP_MAX.
 template <class Type>
 struct operation_of {
   int which;
@@ -44,7 +44,7 @@ struct operation_of {
   }
 };
 
-/// A value of up to Size bytes, which travels in a cell of the library as a double does.
+/// A value of up to Size bytes. It travels in a cell of the library, as a double does.
 template <std::size_t Size>
 struct small_value {
   static small_value of(const void* bytes, std::size_t size) noexcept {
@@ -58,7 +58,7 @@ struct small_value {
   alignas(Size) unsigned char bytes[Size];
 };
 
-/// A larger one, on the heap if it has more than 32 bytes.
+/// A larger value. It lies on the heap if it has more than 32 bytes.
 class large_value {
  public:
   static large_value of(const void* bytes, std::size_t size) { return large_value(bytes, size); }
@@ -111,7 +111,7 @@ int with_value(const void* bytes, std::size_t size, const Body& body) {
   return body(large_value::of(bytes, size));
 }
 
-// What the leaves of a reduction are: parts of the range become values.
+// The leaves of a reduction: each makes a value of a part of the range.
 
 template <class Type, class Function>
 struct number_block {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Two slices that members of a region read as a whole and write in parts, in turns.
 //!
-//! Why it is sound, whatever members call: a part is used in turn t only after its member has seen that all others have come
-//! to turn t (`publish`, `DoubleBuffer::part`). Who has come to turn t uses nothing of turn t - 1 any more: `publish` borrows
-//! the part alone. And it uses nothing of turn t + 1 before it has seen all others there. So all that use the slices at one
-//! time do so in the same turn, in which one half is only read, and each member writes its own part of the other. The
-//! constructs by which members wait are for waiting: where they were not enough, `publish` panics.
+//! Why it is sound, whatever members call: a part is used in turn t only after its member has seen that all others have
+//! come to turn t (`publish`, `DoubleBuffer::part`). A member that has come to turn t uses nothing of turn t - 1 any
+//! more, because `publish` borrows the whole part. It uses nothing of turn t + 1 before it has seen all others there.
+//! So all members that use the slices at one time do so in the same turn. In a turn one half is only read, and each
+//! member writes its own part of the other half. The constructs by which members wait only wait: if they did not wait
+//! for all, `publish` panics.
 use crate::error::Stopped;
 use crate::member::Member;
 use std::marker::PhantomData;
@@ -45,11 +46,11 @@ pub struct DoubleBuffer<'a, T> {
     borrows: PhantomData<&'a mut [T]>,
 }
 
-/// Of a part, on lines of its own.
+/// The state of a part, on lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
 struct State {
-    /// The turn that its member has come to: only grows, but in reset().
+    /// The turn that its member has come to: it only grows, except in reset().
     turn: AtomicUsize,
     is_taken: AtomicBool,
 }
@@ -92,7 +93,7 @@ impl<'a, T> DoubleBuffer<'a, T> {
         );
         let rank = me.rank();
         let state = &self.parts[rank];
-        // Acquire, with the release of drop(): the one before has left.
+        // Acquire, with the release of drop(): the part's user before has left.
         if state.is_taken.swap(true, Ordering::Acquire) {
             panic!("lockstep_threads::DoubleBuffer: part {rank} is in use");
         }
@@ -105,15 +106,16 @@ impl<'a, T> DoubleBuffer<'a, T> {
         part
     }
 
-    /// Acquire, with the release of publish(): those who have come have read and written what they will of the turn before.
+    /// Acquire, with the release of publish(): members that have come have finished all reads and writes of the turn
+    /// before.
     fn have_all_come_to(&self, turn: usize) -> bool {
         self.parts.iter().all(|each| each.turn.load(Ordering::Acquire).wrapping_sub(turn) <= 1)
     }
 
-    /// What the next step reads: after a region, what the last one has written.
+    /// What the next step reads; after a region, what its last step has written.
     pub fn current(&mut self) -> &mut [T] {
         let half = self.halves[*self.parts[0].turn.get_mut() % 2];
-        // SAFETY: of a slice that this borrows, and nobody has a part.
+        // SAFETY: the slice is borrowed here, and no member has a part.
         unsafe { std::slice::from_raw_parts_mut(half, self.length) }
     }
 
@@ -136,7 +138,7 @@ pub struct BufferPart<'b, T> {
 }
 
 impl<T> BufferPart<'_, T> {
-    /// Which indices are this member's.
+    /// The indices of this member's part.
     #[inline]
     #[must_use]
     pub fn range(&self) -> Range<usize> {

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The region, loop or run was ended early: by a request to stop, or because another member has panicked.
 ///
-/// A member that is told so should return soon. `?` does that in a closure that returns `Result<(), Stopped>`.
+/// A member that gets it should return soon. `?` does that in a closure that returns `Result<(), Stopped>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stopped;
 
@@ -60,7 +60,7 @@ impl From<Stopped> for Error {
     }
 }
 
-/// Of a function that may fail.
+/// The result of a function that may fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What a closure of a region, loop or node may return: nothing, or `Result<(), Stopped>`, so that it can use `?`.

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub enum WaitStatus {
     /// A notification was there, and was taken.
     Ready,
-    /// None has come in time; nothing was taken.
+    /// No notification came in time.
     TimedOut,
     /// The event was terminated.
     Terminated,
@@ -23,7 +23,8 @@ pub enum WaitStatus {
 /// happens before a notification happens before the return of the wait that it lets through. A hop between two threads that
 /// are awake takes about as long as the transfer of a cache line.
 ///
-/// One thread at a time notifies, and one waits: others panic. Fewer than 2^30 notifications may be pending; more are lost.
+/// One thread at a time may notify, and one may wait: further threads panic. Fewer than 2^30 notifications may be
+/// pending; more are lost.
 ///
 /// ```
 /// let (ready, mut answer) = (lockstep_threads::Event::new(), std::sync::atomic::AtomicU32::new(0));
@@ -51,7 +52,7 @@ struct Only<'a>(&'a AtomicBool);
 impl<'a> Only<'a> {
     #[inline]
     fn user(flag: &'a AtomicBool, what: &str) -> Only<'a> {
-        // Acquire, with the release of drop(): the one before has left.
+        // Acquire, with the release of drop(): the flag's holder before has left.
         if flag.swap(true, Ordering::Acquire) {
             panic!("lockstep_threads::Event::{what}: another thread is in it; an event has one at a time: use one for each");
         }
@@ -67,7 +68,7 @@ impl Drop for Only<'_> {
 }
 
 impl Event {
-    /// With the default policy.
+    /// An event with the default policy.
     #[must_use]
     pub fn new() -> Event {
         Event::with_policy(Policy::Unset)
@@ -171,7 +172,7 @@ unsafe impl Send for Barrier {}
 unsafe impl Sync for Barrier {}
 
 impl Barrier {
-    /// For so many threads, 1 to 2^31 - 1.
+    /// A barrier for this many threads, 1 to 2^31 - 1.
     ///
     /// # Errors
     /// [`crate::Error::Argument`] for any other number.

@@ -12,7 +12,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A node of a [`Graph`], as long as that lives.
+/// A node of a [`Graph`]. It is valid as long as the graph lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     graph: u64,
@@ -20,7 +20,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// In the order in which nodes were made, from 0.
+    /// The number of the node, from 0 in the order in which nodes were made.
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
@@ -53,20 +53,20 @@ impl Node {
 pub struct Graph<'a> {
     raw: NonNull<ffi::lockstep_graph>,
     id: u64,
-    /// Boxed, because nodes have its address.
+    /// Boxed, because nodes hold its address.
     panics: Box<Panics>,
     /// The closures of the nodes, by address.
     functions: Vec<Box<dyn Held + 'a>>,
-    /// Closures may have what lives as long as 'a, and change it: so 'a must not be cut.
+    /// Closures may hold what lives as long as 'a, and change it. So 'a must not be shortened.
     invariant: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
 // SAFETY: all closures are Send, and the C interface lets any thread use a graph, one at a time.
 unsafe impl Send for Graph<'_> {}
-// SAFETY: of a shared graph only texts can be had.
+// SAFETY: a shared graph only gives texts.
 unsafe impl Sync for Graph<'_> {}
 
-/// Whatever is to be kept until the graph ends.
+/// Anything that is kept until the graph ends.
 trait Held {}
 impl<T> Held for T {}
 
@@ -115,7 +115,7 @@ where
 }
 
 impl<'a> Graph<'a> {
-    /// Without nodes.
+    /// A graph without nodes.
     ///
     /// # Panics
     /// If memory is out.
@@ -136,14 +136,14 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// How many nodes it has.
+    /// How many nodes the graph has.
     #[must_use]
     pub fn len(&self) -> usize {
         // SAFETY: here and below, the graph lives.
         unsafe { ffi::lockstep_graph_size(self.raw.as_ptr()) }
     }
 
-    /// Whether it has none.
+    /// Whether the graph has no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -256,7 +256,7 @@ impl<'a> Graph<'a> {
         self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_channel(graph, from, to, depth) })
     }
 
-    /// Iterations overlap as far as feedback and channels allow; without it they come one after the other.
+    /// Iterations overlap as far as feedback and channels allow. Without this call they follow each other.
     ///
     /// # Errors
     /// None today.
@@ -283,7 +283,7 @@ impl<'a> Graph<'a> {
         self.connect(node, node, |graph, node, _| unsafe { ffi::lockstep_graph_pin(graph, node, rank) })
     }
 
-    /// It is given to the same member as `other`, whose data it uses.
+    /// The node goes to the same member as `other`, whose data it uses.
     ///
     /// # Errors
     /// As [`Graph::edge`].
@@ -323,7 +323,8 @@ impl Default for Graph<'_> {
 
 impl Drop for Graph<'_> {
     fn drop(&mut self) {
-        // SAFETY: no plan of it lives, since plans borrow it. If one was leaked this is refused: then the closures are left.
+        // SAFETY: no plan of it lives, since plans borrow it. If a plan was leaked, this is refused, and the closures
+        // are leaked, too.
         if unsafe { ffi::lockstep_graph_destroy(self.raw.as_ptr()) } != ffi::LOCKSTEP_OK {
             std::mem::forget(std::mem::take(&mut self.functions));
         }
@@ -336,7 +337,7 @@ impl std::fmt::Debug for Graph<'_> {
     }
 }
 
-/// A box whose contents the C interface has the address of: no reference to them is made but in callbacks.
+/// A box whose contents the C interface has the address of. Only callbacks make references to them.
 struct Kept<T>(NonNull<T>);
 
 impl<T> Kept<T> {
@@ -352,9 +353,9 @@ impl<T> Drop for Kept<T> {
     }
 }
 
-/// A graph on a team: which member runs which node when. To run it allocates nothing, and has no queue.
+/// A graph on a team: which member runs which node when. A run allocates nothing, and has no queue.
 ///
-/// A plan has its graph for itself, since closures of nodes may change what they have captured.
+/// A plan borrows its graph alone, since closures of nodes may change what they have captured.
 pub struct Plan<'g, 'a> {
     raw: NonNull<ffi::lockstep_plan>,
     panics: &'g Panics,
@@ -365,7 +366,7 @@ pub struct Plan<'g, 'a> {
 unsafe impl Send for Plan<'_, '_> {}
 
 impl<'g, 'a> Plan<'g, 'a> {
-    /// For all members of the team.
+    /// A plan for all members of the team.
     ///
     /// # Errors
     /// [`Error::Graph`], with a text that names the nodes, if the graph makes no sense or needs more members than there are.
@@ -373,7 +374,7 @@ impl<'g, 'a> Plan<'g, 'a> {
         Plan::on(graph, team, 0)
     }
 
-    /// For the first `members` members; 0: all.
+    /// A plan for the first `members` members; 0: all.
     ///
     /// # Errors
     /// As [`Plan::new`]; [`Error::Argument`] if the team has not so many.
@@ -384,7 +385,7 @@ impl<'g, 'a> Plan<'g, 'a> {
         Ok(Plan { raw: NonNull::new(raw).expect("a plan"), panics: &graph.panics, of: PhantomData })
     }
 
-    /// Runs so many iterations. Inside a region of the same team on the caller alone.
+    /// Runs this many iterations. Inside a region of the same team they run on the caller alone.
     ///
     /// # Errors
     /// [`Error::Stopped`] where a node gave `Err(Stopped)`; [`Error::System`] as [`Team::run`].
@@ -398,7 +399,7 @@ impl<'g, 'a> Plan<'g, 'a> {
         self.panics.finish(code)
     }
 
-    /// Iterations until `stop` gives true: it is asked on the calling thread before each, with its number.
+    /// Runs iterations until `stop` gives true. The calling thread calls it before each iteration, with its number.
     ///
     /// # Errors
     /// As [`Plan::run`].
@@ -429,7 +430,7 @@ impl<'g, 'a> Plan<'g, 'a> {
         check(unsafe { ffi::lockstep_plan_refine(self.raw.as_ptr()) })
     }
 
-    /// How many members it uses: the first of the team.
+    /// How many members the plan uses: the first of the team.
     #[must_use]
     pub fn members(&self) -> usize {
         unsafe { ffi::lockstep_plan_members(self.raw.as_ptr()) }

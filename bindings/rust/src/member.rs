@@ -16,12 +16,12 @@ type InRegion<T> = Result<T, Stopped>;
 ///
 /// All members of a region come to the constructs that wait ([`Member::sync_threads`], the other `sync_` functions,
 /// [`Member::broadcast`], [`Member::single`], [`Member::reduce`]) and to loops by [`Schedule::Dynamic`] and
-/// [`Schedule::Guided`] in the same order, with the same range and schedule. Where they do not, values are wrong, or members
-/// wait for ever. It is no memory error: only numbers of at most 8 bytes travel between members, but for `reduce`, whose
-/// type all members share. A library that diagnoses misuse (the default of this crate's debug builds) ends the program with
-/// a message that names both constructs.
+/// [`Schedule::Guided`] in the same order, with the same range and schedule. If they do not, values are wrong, or
+/// members wait for ever. It is no memory error: only numbers of at most 8 bytes travel between members, except in
+/// `reduce`, whose type all members share. A library that diagnoses misuse (the default of this crate's debug builds)
+/// ends the program with a message that names both constructs.
 ///
-/// Once the region is stopped nobody waits any more: constructs give `Err(Stopped)`.
+/// Once the region is stopped no member waits any more: constructs give `Err(Stopped)`.
 pub struct Member {
     raw: NonNull<ffi::lockstep_member>,
 }
@@ -57,7 +57,7 @@ pub(crate) mod sealed {
     direct!(f32, lockstep_member_sync_float);
     direct!(i64, lockstep_member_sync_int64);
 
-    /// By i64, to which they map in order; sums and products have the same low bits.
+    /// Passes numbers as i64, which keeps their order; sums and products have the same low bits.
     macro_rules! by_i64 {
         ($type:ty, $to:expr, $from:expr) => {
             impl super::Number for $type {}
@@ -75,7 +75,7 @@ pub(crate) mod sealed {
     by_i64!(i32, |value, _| i64::from(value), |value, _| value as i32);
     by_i64!(u32, |value, _| i64::from(value), |value, _| value as u32);
     by_i64!(isize, |value, _| value as i64, |value, _| value as isize);
-    // For an order the sign bit is turned over, so that the largest number stays the largest.
+    // To keep the order, the sign bit is inverted. So the largest number stays the largest.
     by_i64!(
         u64,
         |value, is_order| if is_order { (value ^ (1 << 63)) as i64 } else { value as i64 },
@@ -88,7 +88,7 @@ pub(crate) mod sealed {
     );
 }
 
-/// A closure that runs on the member's own thread, and the panics of it.
+/// A closure that runs on the member's own thread, and its panics.
 struct OwnJob<F> {
     function: F,
     panics: Panics,
@@ -190,7 +190,7 @@ impl Member {
         T::sync(self, ffi::LOCKSTEP_MAX, value)
     }
 
-    /// How many members said true.
+    /// How many members passed true.
     #[inline]
     pub fn sync_count(&self, condition: bool) -> InRegion<usize> {
         let mut count = 0;
@@ -198,19 +198,20 @@ impl Member {
         Ok(count)
     }
 
-    /// Whether all said true.
+    /// Whether all members passed true.
     #[inline]
     pub fn sync_all(&self, condition: bool) -> InRegion<bool> {
         Ok(self.sync_count(condition)? == self.size())
     }
 
-    /// Whether one said true.
+    /// Whether a member passed true.
     #[inline]
     pub fn sync_any(&self, condition: bool) -> InRegion<bool> {
         Ok(self.sync_count(condition)? != 0)
     }
 
-    /// The values of all members, combined by an operation of yours in the order of ranks: the same on each member.
+    /// The values of all members, combined by your own operation in the order of ranks. The result is the same on each
+    /// member.
     pub fn sync_reduce<T, Op>(&self, value: T, combine: Op) -> InRegion<T>
     where
         T: Number,
@@ -249,7 +250,7 @@ impl Member {
         Ok(result)
     }
 
-    /// Member 0 calls `f`, the others wait until it has.
+    /// Member 0 calls `f`, and the others wait until it has returned.
     pub fn single<F: FnOnce()>(&self, f: F) -> InRegion<()> {
         let mut job = OwnJob { function: Some(f), panics: Panics::default() };
         let code = unsafe { ffi::lockstep_member_single(self.raw(), call_single::<F>, ptr::from_mut(&mut job).cast()) };
@@ -286,7 +287,7 @@ impl Member {
         self.blocks(ffi::lockstep_member_for_range, &range, how, f)
     }
 
-    /// The same, and waits for nobody: before the next step reads what others wrote, call [`Member::sync_threads`].
+    /// The same without the wait: before the next step reads what others wrote, call [`Member::sync_threads`].
     pub fn for_blocks_nowait<F, R>(&self, range: Range<usize>, how: Schedule, f: F) -> InRegion<()>
     where
         F: FnMut(Range<usize>) -> R,
@@ -347,7 +348,7 @@ impl Member {
 
     // --- the early end ---
 
-    /// Whether the region is stopped: return soon then.
+    /// Whether the region is stopped. Then return soon.
     #[inline]
     pub fn stop_requested(&self) -> bool {
         unsafe { ffi::lockstep_member_stop_requested(self.raw()) != 0 }

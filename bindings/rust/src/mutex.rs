@@ -34,7 +34,8 @@ struct Lock(NonNull<ffi::lockstep_mutex>);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A guard that was leaked holds it for ever; then it is left, since a locked mutex must not be destroyed.
+        // A leaked guard holds the mutex for ever. Then the mutex is leaked, too, since a locked one must not be
+        // destroyed.
         // SAFETY: nobody borrows it any more.
         unsafe {
             if ffi::lockstep_mutex_try_lock(self.0.as_ptr()) == ffi::LOCKSTEP_OK {
@@ -56,7 +57,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T> Mutex<T> {
-    /// With the default policy.
+    /// A mutex with the default policy.
     ///
     /// # Panics
     /// If memory is out.
@@ -104,7 +105,7 @@ impl<T: ?Sized> Mutex<T> {
         (code == ffi::LOCKSTEP_OK).then(|| self.guard())
     }
 
-    /// Blocks for at most `time`; None if it was not to be had.
+    /// Blocks for at most `time`; None if another thread held it all that time.
     ///
     /// # Panics
     /// If this thread holds it already.

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Not said: of a team the environment decides (`LOCKSTEP_WAIT`), else adaptive.
+    /// Not set: for a team the environment decides (`LOCKSTEP_WAIT`), or else it is adaptive.
     #[default]
     Unset,
     /// Spins for at most 2 µs where that pays, then yields, then sleeps.
@@ -18,7 +18,7 @@ pub enum Policy {
     Spin,
     /// Sleeps at once.
     Block,
-    /// Spins so long before it sleeps, at most 0.53 s.
+    /// Spins for this time before it sleeps, at most 0.53 s.
     SpinFor(Duration),
 }
 
@@ -35,7 +35,7 @@ impl Policy {
     }
 }
 
-/// As the C interface wants it: the largest number is for ever.
+/// A time as the C interface takes it: the largest number means for ever.
 pub(crate) fn nanoseconds(time: Duration) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(ffi::LOCKSTEP_FOREVER)
 }
@@ -51,7 +51,7 @@ pub enum Schedule {
     Grain(usize),
     /// Chunks of this length, to the members in turn.
     Chunks(usize),
-    /// A chunk of this length to whoever asks: for uneven work.
+    /// A chunk of this length to each member that asks: for uneven work.
     Dynamic(usize),
     /// Chunks that shrink, of this length or more.
     Guided(usize),
@@ -73,16 +73,16 @@ impl Schedule {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Binding {
-    /// Not said: the environment decides, else nowhere in particular.
+    /// Not set: the environment decides, or else members run nowhere in particular.
     #[default]
     Unset,
     /// Where the system puts them.
     None,
-    /// As near as it goes, a core's hyper-threads first: for members that share data.
+    /// As near to each other as possible, a core's hyper-threads first: for members that share data.
     Close,
     /// On neighbouring cores, one member on each before any has two.
     Cores,
-    /// As far apart as it goes: for members that need memory bandwidth.
+    /// As far apart as possible: for members that need memory bandwidth.
     Spread,
     /// Rank i on the i-th of these CPUs, in turn.
     Cpus(Vec<u32>),
@@ -90,8 +90,8 @@ pub enum Binding {
 
 pub(crate) type Hook = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// What a program says about a team before it is made. What is not said is taken from the environment (`LOCKSTEP_...`),
-/// and what is not said there has its default.
+/// What a program sets about a team before it is made. What is not set is taken from the environment (`LOCKSTEP_...`),
+/// or else has its default.
 ///
 /// ```
 /// # fn main() -> lockstep_threads::Result<()> {
@@ -116,11 +116,11 @@ pub struct TeamOptions {
 }
 
 impl TeamOptions {
-    /// Says nothing.
+    /// Options that set nothing.
     pub fn new() -> TeamOptions {
         TeamOptions::default()
     }
-    /// Members with the caller, 1 to 65536; 0: one for each usable CPU.
+    /// The number of members with the caller, 1 to 65536; 0: one for each usable CPU.
     pub fn members(mut self, count: usize) -> Self {
         self.members = count;
         self
@@ -165,7 +165,7 @@ impl TeamOptions {
         self.on_start = Some(Arc::new(f));
         self
     }
-    /// The same after the last region.
+    /// The same after the thread's last region.
     pub fn on_exit(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Arc::new(f));
         self

@@ -11,10 +11,10 @@ use std::sync::Mutex;
 
 type Payload = Box<dyn Any + Send>;
 
-/// What a callback returns that has panicked: a positive number ends the region.
+/// What a callback returns after a panic: a positive number ends the region.
 const PANICKED: c_int = 1;
 
-/// The panics of one region, loop or run: the one of the lowest place is kept.
+/// The panics of one region, loop or run. It keeps the one of the lowest place.
 #[derive(Default)]
 pub(crate) struct Panics {
     lowest: Mutex<Option<(usize, Payload)>>,
@@ -22,17 +22,17 @@ pub(crate) struct Panics {
 }
 
 impl Panics {
-    /// Calls `f`; what it returns as a code. `place`: a rank, or the first index of a part.
+    /// Calls `f`, and returns its result as a code. `place`: a rank, or the first index of a part.
     #[inline]
     pub fn catch<R: Outcome>(&self, place: usize, f: impl FnOnce() -> R) -> c_int {
-        // Unwind safety: the state that `f` leaves is seen by nobody before the panic goes on in the caller.
+        // Unwind safety: before the panic goes on in the caller, nobody sees the state that `f` leaves.
         match catch_unwind(AssertUnwindSafe(f)) {
             Ok(outcome) => outcome.code(),
             Err(payload) => self.keep(place, payload),
         }
     }
 
-    /// The same of a function that gives a value and cannot end anything: None if it has panicked.
+    /// The same for a function that gives a value and cannot end anything: None after a panic.
     #[inline]
     pub fn value<T>(&self, place: usize, f: impl FnOnce() -> T) -> Option<T> {
         match catch_unwind(AssertUnwindSafe(f)) {
@@ -44,7 +44,7 @@ impl Panics {
         }
     }
 
-    /// Whether there was one: what is left may be skipped then. Relaxed: the end of the region orders.
+    /// Whether there was a panic: then the rest may be skipped. Relaxed: the end of the region orders.
     pub fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
@@ -94,12 +94,12 @@ impl Panics {
     pub fn finish_in_region(&self, code: c_int) -> std::result::Result<(), error::Stopped> {
         self.resume();
         if code > 0 {
-            // A callback has failed that was not ours: the region is stopped.
+            // A callback that is not ours has failed: the region is stopped.
             return Err(error::Stopped);
         }
         error::goes_on(code)
     }
 }
 
-/// For callbacks that have nothing to run any more.
+/// For callbacks that have nothing left to run.
 pub(crate) const SKIPPED: c_int = ffi::LOCKSTEP_OK;

@@ -16,10 +16,9 @@ use std::sync::OnceLock;
 /// Each function returns when all members are done, so closures may borrow from the caller's stack. Several threads may
 /// use one team: they are served in turn. Inside a region of the same team a region or loop runs on the caller alone.
 ///
-/// # Panics
-/// A closure that panics ends its region or loop early: members that wait are released, parts that have not begun are left
-/// out, and when all members are done the panic goes on in the caller. Of several that of the lowest rank, or of the lowest
-/// part of a loop, goes on. The team stays usable. With `panic = "abort"` the program ends.
+/// A closure that panics ends its region or loop early: members that wait are released, and parts that have not begun
+/// are left out. When all members are done, the panic goes on in the caller. Of several panics, the one of the lowest
+/// rank or of the lowest part of a loop goes on. The team stays usable. With `panic = "abort"` the program ends.
 ///
 /// # Errors
 /// [`Error::Stopped`] where [`Team::request_stop`] or [`Member::request_stop`] ended the region; [`Error::System`] where
@@ -28,11 +27,11 @@ use std::sync::OnceLock;
 pub struct Team {
     raw: NonNull<ffi::lockstep_team>,
     is_owned: bool,
-    /// What the threads call when they start and end. Declared to live as long as the team.
+    /// What the threads call when they start and end. They live as long as the team.
     _hooks: Option<Box<Hooks>>,
 }
 
-// SAFETY: the C interface lets any thread use a team, several at once, and any thread outside of its regions end it.
+// SAFETY: the C interface lets any thread use a team, several at once. Any thread outside of its regions may end it.
 unsafe impl Send for Team {}
 // SAFETY: as above.
 unsafe impl Sync for Team {}
@@ -124,7 +123,7 @@ type ReduceFn<Object> = unsafe extern "C" fn(
 ) -> c_int;
 
 impl<F, Op> Reduction<'_, F, Op> {
-    /// Reduces by `function` of the C interface: its code, and what came of `init`. The panics are the caller's to finish.
+    /// Reduces by `function` of the C interface. Gives its code, and the result. The caller finishes the panics.
     ///
     /// # Safety
     /// `object` lives, and `function` waits until all closures have returned.
@@ -214,13 +213,13 @@ impl<T> SharedStart<T> {
     /// # Safety
     /// Within the slice, and of no other part that lives.
     unsafe fn part<'a>(&self, range: Range<usize>) -> &'a mut [T] {
-        // SAFETY: the caller's.
+        // SAFETY: as the caller promises.
         unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.end - range.start) }
     }
 }
 
 impl Team {
-    /// So many members with the caller, 1 to 65536; 0: one for each usable CPU, or as `LOCKSTEP_NUM_THREADS` says.
+    /// A team of this many members with the caller, 1 to 65536; 0: one for each usable CPU, or as `LOCKSTEP_NUM_THREADS` says.
     /// Starts the threads, some 20 µs each.
     ///
     /// # Errors
@@ -305,7 +304,7 @@ impl Team {
         Ok(GLOBAL.get_or_init(|| Team { raw, is_owned: false, _hooks: None }))
     }
 
-    /// How many members it has, the caller among them.
+    /// How many members the team has, the caller among them.
     pub fn size(&self) -> usize {
         // SAFETY: the team lives.
         unsafe { ffi::lockstep_team_size(self.raw()) }
@@ -369,7 +368,7 @@ impl Team {
         error::check(unsafe { ffi::lockstep_team_pause(self.raw()) })
     }
 
-    /// Starts them again now. [`Error::Use`] inside a region.
+    /// Starts the threads again at once. [`Error::Use`] inside a region.
     pub fn resume(&self) -> Result<()> {
         // SAFETY: the team lives.
         error::check(unsafe { ffi::lockstep_team_resume(self.raw()) })

@@ -118,8 +118,8 @@ struct may_be_copied<Function, true> {
                                 is_closure<Function>::value;
 };
 
-/// How code that calls a Function with Arguments again and again holds it: a copy, if nobody can tell it from the original,
-/// else a reference. The copy may have 64 bytes: to copy them is faster than to fetch a line.
+/// How code that calls a Function with Arguments again and again holds it: a copy, if nobody can tell it from the
+/// original, else a reference. A copy has at most 64 bytes: copying them is faster than fetching a line.
 template <bool MayBeCopied, class Function, class... Arguments>
 struct held_closure {
   using type = Function&;

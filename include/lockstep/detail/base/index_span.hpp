@@ -7,10 +7,11 @@
 //           (0, v.size()), std::int64_t for two of those, the iterator for (v.begin(), v.end()), a pointer for two
 //           pointers. A bound that is no number but converts to one counts as the type of +bound: an enumeration as its
 //           promoted type, an object of a class as the number that it converts to, or std::size_t if + is ambiguous.
-//   SPAN-2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
+//   SPAN-2  A loop is empty if last <= first, compared as numbers: (0u, -3) is empty.
 //   SPAN-3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
 //   SPAN-4  If the common type is unsigned, a first below 0 fails (std::invalid_argument): (-1, v.size()).
-//   SPAN-5  Copying an iterator may throw: to the caller of the loop, or as if the function had thrown.
+//   SPAN-5  Copying an iterator may throw. The exception goes to the caller of the loop, or is treated as one of the
+//           function.
 //   SPAN-6  Where misuse is diagnosed, 2^63 or more numbers of an unsigned type fail (std::invalid_argument).
 #ifndef LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
 #define LOCKSTEP_DETAIL_BASE_INDEX_SPAN_HPP
@@ -40,10 +41,9 @@ struct is_index
 /// Pointers to objects, and iterators with random access.
 template <class Type>
 struct is_position {
-  // Judged by what can be done with it. The category would need <iterator>, which takes a tenth of the time to compile
-  // what includes this header.
-  // The distance may be a class that stands for an integer, as with std::views::iota(std::size_t, ...), or an integer
-  // that std::is_integral does not know.
+  // Tests what can be done with it, and not its category: <iterator> would take a tenth of the time to compile a unit
+  // that includes this header. The distance may be a class that stands for an integer, as with
+  // std::views::iota(std::size_t, ...), or an integer that std::is_integral does not know.
   template <class Other,
             class Distance = decltype(std::declval<const Other&>() - std::declval<const Other&>()),
             class = decltype(*std::declval<const Other&>()),
@@ -104,7 +104,7 @@ struct index_span {
   std::size_t length;
 };
 
-/// Tells ranges apart, nearly always: by their length, and by their first index if that is a number.
+/// A number that differs, nearly always, for two ranges: from their length, and their first index if that is a number.
 template <class Index>
 std::size_t extent_of(const index_span<Index>& span, std::true_type /*number*/) noexcept {
   return span.length + static_cast<std::size_t>(span.first) * 0x10001;
@@ -173,7 +173,7 @@ index_span<index_between<First, Last>> span_of(First first, Last last, std::fals
   }
   const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
                                         static_cast<word>(static_cast<index>(a)));
-  // So long a loop would never end: an unsigned bound has passed zero, as v.size() - 1 does if v is empty.
+  // A loop of this length would never end: an unsigned bound has passed zero, as v.size() - 1 does if v is empty.
   if (diagnoses_misuse && !std::is_signed<index>::value && sizeof(word) >= 8 &&
       length > static_cast<word>(-1) / 2) {
     fail_wrapped(static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));

@@ -37,8 +37,8 @@ constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t
   return last <= first ? 0 : (last - first - 1) / chunk + 1;
 }
 
-/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk). This saves the
-/// division that would find it out, which costs more than a short iteration.
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk). The test that
+/// the caller has made saves a division here, which costs more than a short iteration.
 constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
                                   std::size_t number) noexcept {
   return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
@@ -58,7 +58,7 @@ constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::
 /// The tickets of a guided loop, for one member. Where `left` iterations are left, the next chunk has
 /// max(least, ceil(left / (2 * size))) of them, and at most `left`. The cursor replays the sequence up to the ticket
 /// asked for, so members share nothing but a counter of tickets. A loop has about 2 * size * (1 + ln(n / (2 * size *
-/// least))) tickets. All replays of one member together take one division for each of them.
+/// least))) tickets. All replays of one member together take one division for each ticket.
 class guided_cursor {
  public:
   /// Requires least > 0, 0 < size <= 65536.

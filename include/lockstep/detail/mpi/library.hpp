@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_DETAIL_MPI_LIBRARY_HPP
 #define LOCKSTEP_DETAIL_MPI_LIBRARY_HPP
 
-// Without MPI's old C++ classes: programs of today do not link with them.
+// Leaves out MPI's old C++ classes: programs of today do not link with them.
 #if !defined(OMPI_SKIP_MPICXX)
 #define OMPI_SKIP_MPICXX 1
 #endif

@@ -26,7 +26,7 @@ namespace mpi {
 struct world_body;     // src/mpi/world_region.hpp
 class rank_reduction;  // src/mpi/world.cpp
 
-/// Two values in a row become one: *into = *into op *next. world_combine(): there are no values.
+/// Combines two values that follow each other: *into = *into op *next. world_combine() means that there are no values.
 struct world_combine {
   void (*call)(const void* context, void* into, const void* next);
   const void* context;
@@ -56,7 +56,7 @@ bool evaluate_leaves(world_body& of, member_state& at, const reductions::operati
 /// *whole becomes the value of the range of all ranks. False once the region is stopped.
 bool collect_and_meet(rank_reduction& what, void* whole);
 
-/// op as the ranks' meeting calls it.
+/// Calls op for the meeting of ranks.
 template <class Type, class Operation>
 struct combine_of {
   static void call(const void* context, void* into, const void* next) {

@@ -26,7 +26,7 @@ struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   source_place where;
   std::size_t extent;  ///< tells ranges or sizes of values apart: the same on all members
-  std::uint64_t came;  ///< tick, if an observer needs it; 0 from the first meeting in it on
+  std::uint64_t came;  ///< tick, if an observer needs it; 0 after the construct's first meeting
 };
 
 /// The segment that a member ends when it meets the others, for the ledger. Times are ticks.
@@ -59,7 +59,7 @@ class member_view {
  protected:
   using finder = const member_view& (*)(group& shared, std::size_t rank);
 
-  /// Writes only what is read of a member that is alone: a region in a region makes one each time.
+  /// Sets only what is read of a member that runs alone: each nested region makes one.
   member_view() noexcept { in_construct.kind = nullptr; }
 
   group* shared_ = nullptr;

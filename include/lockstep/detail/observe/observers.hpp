@@ -40,11 +40,12 @@ struct observer {
 
 using observers_word = observer_atomic<std::uint32_t>;
 
-/// The word of the process. `is_unchecked`: for a unit that does not diagnose misuse. It may lock what others unlock.
+/// The word of the process. `is_unchecked`: for a unit that does not diagnose misuse. Such a unit may lock what other
+/// units unlock.
 const observers_word& find_observers(bool is_unchecked) noexcept;
 
-/// The word at which this module looks: one that stays 0, and from the load of the module on that of the process. So a
-/// look need not test whether the process is known.
+/// Points to the word at which this module looks: until the module is loaded one that stays 0, then that of the
+/// process. So a look need not test whether the word of the process is known.
 template <class Name>
 struct LOCKSTEP_MODULE_LOCAL observers_of_module {
   static observers_word none;
@@ -81,7 +82,7 @@ inline bool is_observed_by(observer::bit one) noexcept { return (observers() & o
 void note_wake(const void* word) noexcept;
 /// A lock was taken, or is about to be given up.
 void note_lock(const void* object, bool is_taken) noexcept;
-/// The calling thread has begun; who joins it waits for that word.
+/// The calling thread has begun. The thread that joins it waits for `word`.
 void note_thread(const void* word) noexcept;
 
 /// A point at which a thread may be delayed, before it does what others may wait for. In builds that do not diagnose
@@ -90,8 +91,8 @@ void pass_sync_point() noexcept;
 inline void sync_point() noexcept {
   if (diagnoses_misuse) pass_sync_point();
 }
-/// The same before a thread lets go those that wait for `word`, which is the object that waiters name or the word that
-/// they sleep on. For objects that have no other hook.
+/// The same before a thread releases those that wait for `word`: the object that waiters name, or the word that they
+/// sleep on. For objects that have no other hook.
 void pass_notify_point(const void* word) noexcept;
 inline void notify_point(const void* word) noexcept {
   if (diagnoses_misuse) pass_notify_point(word);

@@ -29,8 +29,8 @@
 #error "lockstep needs threads: this C++ library was built without"
 #endif
 
-// GCC and Clang say 1, "sometimes", where they call a library, which takes a lock. Only on Linux for ARMv5 it takes
-// none: there the kernel helps.
+// GCC and Clang say 1, "sometimes", where they call a library. The library takes a lock, except on Linux for ARMv5,
+// where the kernel helps.
 #if ATOMIC_INT_LOCK_FREE != 2 && !(defined(__arm__) && defined(__linux__))
 #error \
     "lockstep needs lock-free atomics of 32 bits: choose a processor that has them, as with -march"

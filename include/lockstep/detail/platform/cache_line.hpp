@@ -86,7 +86,7 @@ class owner {
   Type* made_;
 };
 
-/// A base of what `new` is to make at a boundary, or at that of a pointer if that is more.
+/// The base of a type that `new` makes at a given boundary, or at that of a pointer if that is larger.
 template <std::size_t Boundary>
 struct aligned_new {
   static void* operator new(std::size_t size) {
