@@ -28,7 +28,7 @@ const thread_places& own_places() {
   return self.places;
 }
 
-/// The thread's part, or that of an ancestor, at a level of nesting; null where there is none.
+/// The thread's part, or its ancestor's part, at a level of nesting; null if there is none.
 const part* at_level(int level) {
   const part* at = &here();
   if (level < 0 || level > as_int(at->level)) return nullptr;
@@ -45,7 +45,7 @@ OPENMP_IN_BOTH(int, omp_get_thread_num)() {
   return current != nullptr ? as_int(current->rank) : 0;
 }
 OPENMP_IN_BOTH(int, omp_get_num_threads)() {
-  // With a tool it starts here: programs call it to that end.
+  // The tool, if there is one, starts here: programs call this function to start it.
   const part* const current = has_tool() ? &here() : this_record.current;
   return current != nullptr ? as_int(current->size) : 1;
 }
@@ -151,7 +151,7 @@ OPENMP_IN_BOTH(double, omp_get_wtick)() {
 
 // --- events of detached tasks ---
 
-/// By any thread, also one that OpenMP does not know. `event`: what has been put into the event's variable.
+/// May be called by any thread, even one that OpenMP does not know. `event`: the value of the event's variable.
 OPENMP_IN_BOTH(void, omp_fulfill_event)(std::uintptr_t event) {
   task_pool::fulfil(*reinterpret_cast<explicit_task*>(event));
 }
@@ -179,7 +179,7 @@ OPENMP_IN_BOTH(void, omp_get_partition_place_nums)(int* places) {
 
 namespace {
 
-/// As much of the text as fits, with an end mark; returns the length that would be enough.
+/// Copies as much of the text as fits, with an end mark. Returns the length that would be enough.
 std::size_t copy_out(const std::string& text, char* to, std::size_t size) {
   if (size > 0) {
     const std::size_t length = text.size() < size ? text.size() : size - 1;
@@ -211,7 +211,7 @@ OPENMP_IN_BOTH(int, omp_get_initial_device)() { return 0; }
 OPENMP_IN_BOTH(int, omp_get_device_num)() { return 0; }
 OPENMP_IN_BOTH(int, omp_is_initial_device)() { return 1; }
 
-/// What the host gives up is threads. Not inside of a region.
+/// On the host, the resources to give up are threads. Refused inside a region.
 OPENMP_IN_BOTH(int, omp_pause_resource)(int kind, int device) {
   const bool is_right = (kind == 1 || kind == 2) && device == omp_get_initial_device();
   return is_right && end_threads() ? 0 : -1;
@@ -220,7 +220,7 @@ OPENMP_IN_BOTH(int, omp_pause_resource_all)(int kind) {
   return (kind == 1 || kind == 2) && end_threads() ? 0 : -1;
 }
 
-// What takes no argument is the same in Fortran. LLVM's headers have some for C that nothing redefines.
+// Functions without an argument are the same in Fortran. For C, LLVM's headers have some that nothing redefines.
 #define IN_FORTRAN_OF_BOTH(names)                                           \
   ALSO_IN_FORTRAN(names);                                                   \
   __asm__(".irp name, " names                                               \

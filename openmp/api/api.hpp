@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/api/api.hpp -- the functions of omp.h that others of our files call: Fortran's forms, the functions for devices
+// openmp/api/api.hpp -- the functions of omp.h that other files here call: Fortran's forms, the functions for devices
 #ifndef LOCKSTEP_OPENMP_API_API_HPP
 #define LOCKSTEP_OPENMP_API_API_HPP
 

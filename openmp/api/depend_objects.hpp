@@ -11,7 +11,7 @@
 
 namespace lockstep::openmp {
 
-/// The second word of one.
+/// The kind that is in the second word of an object.
 inline dependence_kind kind_of_object(std::uintptr_t number) noexcept {
   switch (number) {
     case 1: return dependence_kind::in;

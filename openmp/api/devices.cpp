@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: there is the host. Interoperability, names of devices, their memory.
+// Devices: there is only the host. Interoperability, names of devices, their memory.
 #include <cerrno>
 #include <climits>
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace {
 constexpr int first_property = -9, last_property = -1;
 constexpr int result_empty = -1, result_out_of_range = -2;
 
-/// What was asked of omp_interop_none.
+/// Answers a question about omp_interop_none.
 void refuse_property(int property, int* result) noexcept {
   if (result == nullptr) return;
   *result =
@@ -86,7 +86,7 @@ namespace {
 // omp_initial_device of OpenMP 5.2 is -1.
 bool is_host(int device) noexcept { return device == omp_get_initial_device() || device == -1; }
 
-/// Copies a box of `dimensions` dimensions; the sizes of the enclosing boxes are given from the outermost on.
+/// Copies a box of `dimensions` dimensions. The sizes of the enclosing boxes begin with the outermost.
 bool copy_box(char* to, const char* from, std::size_t element, int dimensions,
               const std::size_t* volume, const std::size_t* to_start, const std::size_t* from_start,
               const std::size_t* to_sizes, const std::size_t* from_sizes) noexcept {
@@ -182,7 +182,7 @@ OPENMP_API void* omp_target_memset_async(void* block, int value, std::size_t siz
   return omp_target_memset(block, value, size, device);
 }
 
-// The host's memory is not to be associated with other memory of the host.
+// Memory of the host cannot be associated with other memory of the host.
 OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
   return EINVAL;
 }

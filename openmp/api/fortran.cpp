@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The functions of omp.h as Fortran calls them: arguments by address, names with '_' behind, with '_8_' where the program
-// is compiled with integers of 8 bytes. Texts have their length behind the arguments, and blanks in place of an end mark.
+// The functions of omp.h as Fortran calls them: arguments by address, names that end with '_', or with '_8_' if the
+// program is compiled with integers of 8 bytes. The lengths of texts follow all arguments, and texts are padded with
+// blanks instead of an end mark.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,7 +19,7 @@ namespace {
 using i32 = std::int32_t;
 using i64 = std::int64_t;
 
-/// Into the range of an int.
+/// Limits the value to the range of an int.
 int narrow(i64 value) {
   return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : static_cast<int>(value);
 }
@@ -26,7 +27,7 @@ int narrow(i64 value) {
 /// Blanks at the end belong to the text, as with GCC's runtime.
 std::string text_of(const char* text, std::size_t length) { return std::string(text, length); }
 
-/// As much as fits, and blanks behind.
+/// Copies as much as fits, and fills the rest with blanks.
 int fill(char* to, std::size_t size, const std::string& text) {
   const std::size_t copied = text.size() < size ? text.size() : size;
   std::memcpy(to, text.data(), copied);
@@ -96,7 +97,7 @@ OPENMP_IN_BOTH(void, omp_get_partition_place_nums_)(i32* places) {
   omp_get_partition_place_nums(places);
 }
 
-// Numbers of 4 bytes are written to the array of 8, and widened from the last to the first.
+// Numbers of 4 bytes were written to the array of 8-byte numbers. They are widened from the last to the first.
 namespace {
 
 void widen(i64* numbers, int count) {

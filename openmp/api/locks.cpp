@@ -2,8 +2,8 @@
 // omp_..._lock and omp_..._nest_lock.
 //
 // A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter who holds it.
-// A nested lock belongs to a task, in OMP_1.0 to a thread. GCC gives it 16 bytes, LLVM, Fortran and OMP_1.0 8: what we
-// have there is a pointer to our own.
+// A nested lock belongs to a task, in OMP_1.0 to a thread. GCC gives it 16 bytes; LLVM, Fortran and OMP_1.0 give it 8.
+// There we store a pointer to a lock of our own.
 #include "locks.hpp"
 
 #include <cstdlib>
@@ -17,8 +17,8 @@
 
 namespace lockstep::openmp {
 
-/// A nested lock. set(), test() and unset() return how often it is held then. `owner` and `depth` belong to the holder; others
-/// read `owner` to see that it is not them.
+/// A nested lock. set(), test() and unset() return how often it is held afterwards. `owner` and `depth` belong to the
+/// holder; other threads read `owner` only to see that it is not theirs.
 struct nest_lock {
   word_lock lock;
   std::uint32_t depth;
@@ -30,7 +30,7 @@ struct nest_lock {
     owner.store(nullptr, detail::memory_order_relaxed);  // before others know the lock
   }
   bool is_mine(const void* self) const noexcept {
-    // Relaxed: only our own address says anything, and we wrote it ourselves.
+    // Relaxed: only our own address has a meaning, and we wrote it ourselves.
     return owner.load(detail::memory_order_relaxed) == self;
   }
   std::uint32_t set(const void* self) noexcept {
@@ -58,7 +58,7 @@ struct nest_lock {
 
 namespace {
 
-// What programs call, with what a tool is told.
+// What programs call. It also tells a tool.
 
 using ompt::mutex_kind;
 
@@ -77,7 +77,7 @@ template <class Lock>
   if (has_tool()) ompt::tell_lock_destroy(kind_of(lock), &lock);
 }
 
-/// It is held `depth` times now; 0: it was not taken.
+/// The lock is held `depth` times now; 0: it was not taken.
 void tell_taken(mutex_kind kind, const void* lock, std::uint32_t depth) noexcept {
   if (depth > 1) return ompt::tell_nesting(ompt::endpoint::begin, lock);
   ompt::has_locked(kind, lock, depth == 1);
@@ -133,7 +133,7 @@ OPENMP_API void nest_lock_unset(nest_handle* lock) {
   ompt::tell_nesting(ompt::endpoint::end, &own);
 }
 
-// The names and versions by which programs call them: of C, and of Fortran with '_' behind.
+// The names and versions by which programs call the functions: those of C, and those of Fortran with '_' at the end.
 #define NAMED(ours, name, version)                                                         \
   __asm__(".symver " #ours ", omp_" name "_lock" version "\n .symver " #ours ", omp_" name \
           "_lock_" version)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/api/locks.hpp -- locks, by names of ours: programs call them by several names and versions
+// openmp/api/locks.hpp -- locks, under our own names: programs call them by several names and versions
 #ifndef LOCKSTEP_OPENMP_API_LOCKS_HPP
 #define LOCKSTEP_OPENMP_API_LOCKS_HPP
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the clause allocate, and Fortran's directives of that name, call.
+// What the clause `allocate`, and Fortran's directives of that name, call.
 #include "runtime/allocators.hpp"
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 using namespace lockstep::openmp;
 using namespace lockstep::openmp::allocators;
 
-// A private variable must be somewhere.
+// A private variable needs memory, even if the allocator has none.
 OPENMP_IN_BOTH(void*, GOMP_alloc)(std::size_t align, std::size_t size, handle from) {
   void* const block = allocate(align, size, from, false);
   if (block == nullptr && size > 0) fail("Out of memory allocating %zu bytes", size);
@@ -31,8 +31,8 @@ std::unordered_set<void*>& scalars() noexcept {
 
 }  // namespace
 
-// Fortran's `allocate` and `allocators` directives: which scalars have a block of ours, so that deallocate and the
-// like, wherever they stand, free it by GOMP_free. A question is the last use of the block.
+// For Fortran's `allocate` and `allocators` directives: notes which scalars have a block of ours. Then deallocate and
+// similar statements free it by GOMP_free, wherever they stand. The question is the last use of the block.
 OPENMP_API void GOMP_add_alloc(void* block) {
   if (block == nullptr) return;
   scalars_lock.lock();

@@ -12,7 +12,7 @@ using namespace lockstep::openmp;
 
 namespace {
 
-/// What an error directive says, in the form that GCC's runtime gives it: programs and their tests read it. A length of
+/// Prints the text of an error directive in the form of GCC's runtime, which programs and their tests read. A length of
 /// all ones: the text ends with a zero byte.
 void say_directive(ompt::severity severity, const char* message, std::size_t length) noexcept {
   if (message != nullptr && length == static_cast<std::size_t>(-1)) length = std::strlen(message);

@@ -24,7 +24,7 @@ template <class Number>
   return next_of(self, istart, iend);
 }
 
-/// With a schedule as a number. Without istart: the program computes its iterations by itself.
+/// The schedule is a number. Without `istart` the program computes its iterations by itself.
 template <class Number>
 bool start_general(part& self, const loop_spec& range, bool has_turns, long number, long chunk,
                    Number* istart, Number* iend, std::uintptr_t* reductions,
@@ -57,7 +57,7 @@ bool start_general(part& self, const loop_spec& range, bool has_turns, long numb
     return next_of(entered(), istart, iend);                                                    \
   }
 
-// The same with the schedule that the control variables say.
+// The same with the schedule in the control variables.
 #define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                   \
   OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_start)(long start_at, long end, long increment,     \
                                                  long* istart, long* iend) {                  \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Regions as compilers before GCC 4.9 called them: start, then the program runs the function itself, then end.
+// Regions as compilers before GCC 4.9 called them: start, then the program calls the function itself, then end.
 //
-// So the program runs the part of member 0 between two calls of ours, while lockstep's team wants to call it. A thread of
-// our own runs the region, and lends its member 0, with the part, to the thread that has called start.
+// So the program runs the part of member 0 between two calls of ours, but lockstep's team wants to call it. A thread of
+// our own runs the region. It lends its member 0, with the part, to the thread that has called start.
 #include <pthread.h>
 
 #include <cstring>

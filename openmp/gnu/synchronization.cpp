@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// barrier, single, copyprivate, critical, atomic and cancel. (master and masked call nothing of us.)
+// barrier, single, copyprivate, critical, atomic and cancel. (master and masked do not call us.)
 #include <lockstep/mutex.hpp>
 
 #include "runtime/abi.hpp"
@@ -15,8 +15,8 @@ OPENMP_IN_BOTH(void, GOMP_barrier)() { static_cast<void>(enter_barrier()); }
 
 OPENMP_IN_BOTH(bool, GOMP_single_start)() { return begins_single(entered()); }
 
-/// Null for the member that runs the single; for the others what that has made, once it has. A barrier comes after the
-/// copies were taken.
+/// Null for the member that runs the single. The other members get what that member offers, once it has. A barrier
+/// comes after they have copied it.
 OPENMP_IN_BOTH(void*, GOMP_single_copy_start)() {
   part& self = entered();
   if (begins_single(self)) return nullptr;
@@ -36,7 +36,7 @@ namespace {
 
 constinit lockstep::mutex critical_lock;
 
-/// A name is a word of the program, of zeros at first. So is a mutex of lockstep.
+/// The program has a word for each name, zero at first. A mutex of lockstep begins as zeros, too, and fits in it.
 static_assert(sizeof(lockstep::mutex) <= sizeof(void*) &&
                   alignof(lockstep::mutex) <= alignof(void*),
               "it fits");
@@ -63,7 +63,7 @@ OPENMP_IN_BOTH(void, GOMP_atomic_end)() { unlock_told(ompt::mutex_kind::atomic, 
 
 namespace {
 
-/// What the compiler passes: 1 parallel, 2 loop, 4 sections, 8 taskgroup.
+/// The numbers that the compiler passes: 1 parallel, 2 loop, 4 sections, 8 taskgroup.
 cancel_kind kind_of(int number) noexcept {
   if ((number & (2 | 4)) != 0) return cancel_kind::work;
   return (number & 8) != 0 ? cancel_kind::taskgroup : cancel_kind::parallel;

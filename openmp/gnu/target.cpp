@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // target, target data and teams: there are no devices, so the host runs them, on its own memory. Maps need no copies.
 //
-// A target region begins as a program does: with an initial part, in no region. teams runs its teams one after another,
-// on the encountering thread; each has all threads for its regions.
+// A target region begins as a program does, with an initial part that is in no region. `teams` runs its teams one after
+// another, on the encountering thread. Each team has all threads for its regions.
 #include <cerrno>
 #include <climits>
 #include <cstddef>
@@ -52,7 +52,7 @@ int thread_limit_in(void** arguments) noexcept {
   return limit;
 }
 
-/// OMP_TARGET_OFFLOAD=mandatory: only what names the host may run here.
+/// With OMP_TARGET_OFFLOAD=mandatory only constructs that name the host may run here.
 void check_device(int device) noexcept {
   if (process_settings().offload != target_offload::mandatory || device == device_of_false_if)
     return;
@@ -74,7 +74,7 @@ void run_on_host(outlined_function function, void** variables, int thread_limit)
   function(variables);
 }
 
-/// A target region that may run later: with the addresses of its variables, and copies of those that are firstprivate.
+/// A target region that may run later, with the addresses of its variables and copies of those that are firstprivate.
 struct kept_call {
   outlined_function function;
   void** variables;
@@ -85,7 +85,7 @@ bool is_firstprivate(unsigned short kind) noexcept {
   return (kind & kind_mask) == kind_firstprivate;
 }
 
-/// In one block, to be freed.
+/// Makes it in one block, which is to be freed.
 kept_call* keep(outlined_function function, std::size_t count, void** variables,
                 const std::size_t* sizes, const unsigned short* kinds, int thread_limit) noexcept {
   std::size_t total = sizeof(kept_call) + count * sizeof(void*);
@@ -117,7 +117,7 @@ void run_kept(void* argument) noexcept {
   std::free(call);
 }
 
-/// What transfers data has nothing to do, but its place among the tasks that depend on each other.
+/// A transfer of data has nothing to do, but keeps its place among tasks that depend on each other.
 void transfer(int device, unsigned flags, void** depend) noexcept {
   check_device(device);
   if (depend == nullptr) return;
@@ -138,7 +138,7 @@ OPENMP_IN_BOTH(void, GOMP_teams_reg)(outlined_function function, void* data, uns
   run_teams(here(), function, data, teams, as_limit(thread_limit));
 }
 
-// Inside of target: called before each team, until it says that there are no more.
+// Inside of target: called before each team, until it returns that there are no more.
 OPENMP_API bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool is_first) {
   part& self = here();
   if (is_first) {
@@ -152,7 +152,7 @@ OPENMP_API bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, boo
   ++self.team_num;
   return true;
 }
-// Its form before GCC 12: one team.
+// The form before GCC 12: one team.
 OPENMP_IN_BOTH(void, GOMP_teams)(unsigned, unsigned thread_limit) {
   GOMP_teams4(1, 1, thread_limit, true);
 }
@@ -175,7 +175,7 @@ OPENMP_API void GOMP_target_ext(int device, outlined_function function, std::siz
   kept_call* call = keep(function, count, variables, sizes, kinds, limit);
   run_kept(&call);
 }
-// Its form before GCC 5: without firstprivate.
+// The form before GCC 5: without firstprivate.
 OPENMP_IN_BOTH(void, GOMP_target)(int device, outlined_function function, const void*, std::size_t,
                                   void** variables, std::size_t*, unsigned char*) {
   check_device(device);
@@ -204,13 +204,13 @@ OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std
   transfer(device, flags, depend);
 }
 
-// Programs with code for devices announce it when they start. Nobody will want it.
+// Programs with code for devices announce it when they start. It is never used here.
 OPENMP_API void GOMP_offload_register(const void*, int, const void*) {}
 OPENMP_API void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}
 OPENMP_API void GOMP_offload_unregister(const void*, int, const void*) {}
 OPENMP_API void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
 
-// The compiler asks in code for devices only: what it has there of a function is the function.
+// The compiler calls it in code for devices only. There its name for a function is the function.
 OPENMP_API void* GOMP_target_map_indirect_ptr(void* function) { return function; }
 
 OPENMP_API void GOMP_interop(int device, int inits, void*** init, const int*, const char**, int,

@@ -52,7 +52,7 @@ int traits_of(unsigned flags) noexcept {
                                          long size, long align, bool may_wait, unsigned flags,
                                          void** depend, int priority, void* event) noexcept {
   part& self = here();
-  // Run at once, it waits for nobody: it does not pay for what others have.
+  // A task that is run at once waits for nobody, so it skips the work for rare options.
   if (copy == nullptr && event == nullptr && !process_settings().has_special_tasks &&
       (!may_wait || self.is_alone()) && !has_unfinished(self.running->family)) {
     const bool is_final = self.running->is_final || (flags & task_final) != 0;
@@ -68,7 +68,8 @@ int traits_of(unsigned flags) noexcept {
   queue_task(self, what, [](void*) {}, false, false);
 }
 
-/// Most tasks have nothing special. Where they are run at once they do not pay for what others have.
+/// Makes a task without special options, as most are. A separate function, so that tasks that are run at once do not
+/// pay for it.
 [[gnu::noinline]] void make_plain_task(outlined_function function, void* data, long size,
                                        long align, bool may_wait, unsigned flags) noexcept {
   part& self = here();
@@ -81,9 +82,9 @@ int traits_of(unsigned flags) noexcept {
 
 }  // namespace
 
-// Programs of older compilers pass fewer arguments. What stands in the place of the last ones belongs to the caller, and
-// is not even to be written to. A compiler may keep variables of a function in the places of its arguments, so this one
-// has none.
+// Programs of older compilers pass fewer arguments. What stands in the place of the missing ones belongs to the caller,
+// and must not even be written to. A compiler may keep variables of a function in the places of its arguments, so this
+// function has no variables.
 OPENMP_IN_BOTH(void, GOMP_task)(outlined_function function, void* data, copy_function copy,
                                 long size, long align, bool may_wait, unsigned flags, void** depend,
                                 int priority, void* event) {
@@ -134,7 +135,7 @@ ull count_iterations(bool goes_up, Number first, Number end, Number step) noexce
   return distance / stride + (distance % stride != 0);
 }
 
-/// The task's data begins with its bounds; the array of its reductions follows.
+/// The task's data begins with its bounds, and the array of its reductions follows.
 template <class Number>
 void run(part& self, outlined_function function, void* data, copy_function copy, long size,
          long align, unsigned flags, unsigned long wanted, int priority, Number first, Number end,
@@ -184,12 +185,12 @@ OPENMP_IN_BOTH(void, GOMP_taskgroup_reduction_register)(std::uintptr_t* reductio
   group->reductions = reductions;
 }
 
-/// After the program has combined the copies. The group may have ended.
+/// Called after the program has combined the copies. The group may have ended.
 OPENMP_IN_BOTH(void, GOMP_taskgroup_reduction_unregister)(std::uintptr_t* reductions) {
   free_copies(reductions);
 }
 
-/// For a task with in_reduction: replaces `count` addresses by those of the calling member's copies, and appends the
+/// For a task with in_reduction: replaces `count` addresses by those of the calling member's copies. Appends the
 /// addresses of the first `originals` variables themselves.
 OPENMP_IN_BOTH(void, GOMP_task_reduction_remap)(std::size_t count, std::size_t originals,
                                                 void** addresses) {
@@ -201,8 +202,8 @@ OPENMP_IN_BOTH(void, GOMP_task_reduction_remap)(std::size_t count, std::size_t o
   }
 }
 
-/// The end of a loop, of sections or of a scope with reductions. Member 0 has combined all; if the region is cancelled,
-/// each has destroyed its own copies.
+/// The end of a loop, of sections or of a scope with reductions. Member 0 has combined all copies. If the region is
+/// cancelled, each member has destroyed its own copies instead.
 OPENMP_IN_BOTH(void, GOMP_workshare_task_reduction_unregister)(bool is_cancelled) {
   part& self = here();
   end_construct_reductions(self, is_cancelled);

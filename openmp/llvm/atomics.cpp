@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// __kmpc_atomic_*: atomic operations that a compiler does not make instructions of. Each name says the type, the operation
-// and how the variable takes part: x = x op value; _rev: x = value op x; _cpt: and the value before or behind is wanted.
+// __kmpc_atomic_*: atomic operations for which a compiler makes no instructions. Each name tells the type, the
+// operation and how the variable takes part: x = x op value; _rev: x = value op x; _cpt: the program wants the value
+// before or after.
 //
-// What has 1, 2, 4 or 8 bytes, and is aligned to that, is changed by a compare-exchange; all else under one lock, which
-// is also the lock of GCC's programs (GOMP_atomic_start), and of __kmpc_atomic_start. Programs use atomics of two sizes on
-// no variable.
+// A variable of 1, 2, 4 or 8 bytes that is aligned to its size is changed by a compare-exchange. All others are changed
+// under one lock, which GCC's programs (GOMP_atomic_start) and __kmpc_atomic_start use as well. No program uses atomics
+// of two sizes on one variable.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
@@ -33,12 +34,12 @@ using u64 = std::uint64_t;
 using f4 = float;
 using f8 = double;
 using f10 = long double;
-// C's complex types: they are passed otherwise than C++'s.
+// C's complex types. They are passed in another way than C++'s.
 __extension__ typedef _Complex float c4;
 __extension__ typedef _Complex double c8;
 __extension__ typedef _Complex long double c10;
 
-/// The integer of its size.
+/// The integer of the same size.
 template <class Type>
 using word_of = std::conditional_t<
     sizeof(Type) == 1, u8,
@@ -47,7 +48,7 @@ using word_of = std::conditional_t<
 template <class Type>
 constexpr bool is_small = sizeof(Type) <= 8;
 
-/// Sets the variable to what change(its value) returns. The two values.
+/// Sets the variable to what change(its value) returns. Returns the values before and after.
 template <class Type>
 struct values {
   Type before, behind;
@@ -139,7 +140,7 @@ Type wanted(const values<Type>& of, int is_behind) noexcept {
   return is_behind != 0 ? of.behind : of.before;
 }
 
-/// Of other types, by their size: the program's function makes the new value of the old one.
+/// A value of any other type, by its size. The program's function makes the new value from the old one.
 template <std::size_t Size>
 struct bytes {
   unsigned char of[Size];
@@ -161,7 +162,7 @@ bool swap_if_equal(Type* variable, Type expected, Type value, Type& before) noex
 
 }  // namespace
 
-// What there is of each type. NAME: of the type in names.
+// The operations of each type. NAME: the type in the function's name.
 #define UPDATE(NAME, TYPE, VERB, OPERATION)                                                \
   OPENMP_API void __kmpc_atomic_##NAME##_##VERB(ident*, int, TYPE* variable, TYPE value) { \
     apply<operation::OPERATION>(variable, value);                                          \
@@ -256,7 +257,7 @@ MIXED(cmplx4, c4, sub, cmplx8, c8)
 MIXED(cmplx4, c4, mul, cmplx8, c8)
 MIXED(cmplx4, c4, div, cmplx8, c8)
 
-// What is wanted of a complex variable of 8 bytes is not returned, but stored.
+// For a complex variable of 8 bytes the result is not returned, but stored.
 #define CAPTURE_APART(VERB, SUFFIX, APPLY)                                                       \
   OPENMP_API void __kmpc_atomic_cmplx4_##VERB##_cpt##SUFFIX(ident*, int, c4* variable, c4 value, \
                                                             c4* out, int is_behind) {            \
@@ -295,8 +296,8 @@ BY_FUNCTION(16)
 BY_FUNCTION(20)
 BY_FUNCTION(32)
 
-// compare, and compare capture: what the variable has is wanted only where it is not what was expected, by the first; and
-// in any case, by the second.
+// compare, and compare capture. The first wants the value of the variable only if it is not the expected one, the
+// second always.
 #define COMPARE(SIZE, TYPE)                                                                       \
   OPENMP_API bool __kmpc_atomic_bool_##SIZE##_cas(ident*, int, TYPE* variable, TYPE expected,     \
                                                   TYPE value) {                                   \
@@ -328,8 +329,8 @@ COMPARE(2, i16)
 COMPARE(4, i32)
 COMPARE(8, i64)
 
-// Of any size, as compilers call libatomic. Intel's runtime has them as well, and MKL, which is not linked with it, looks
-// for them there.
+// For any size, as compilers call libatomic. Intel's runtime has these functions as well, and MKL, which is not linked
+// with libatomic, looks for them there.
 OPENMP_API void load_of_size(std::size_t, void*, void*, int) noexcept __asm__("__atomic_load");
 OPENMP_API void store_of_size(std::size_t, void*, void*, int) noexcept __asm__("__atomic_store");
 OPENMP_API bool swap_of_size(std::size_t, void*, void*, void*, int, int) noexcept

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Loops with ordered(n): doacross(source:) and doacross(sink: ...).
 //
-// The program names the iterations of n loops by what it counts with. It announces them before it says which schedule the
-// loop has, and how many of the n loops are shared as one (collapse): that is known by the number of iterations. Clang
-// announces one more for each loop than it has.
+// The program names the iterations of n loops by its own loop variables. It announces the loops before it tells which
+// schedule the loop has, and how many of the n loops are shared as one (collapse): we learn that from the number of
+// iterations. Clang announces one iteration more than each loop has.
 #include <cstdint>
 #include <cstdlib>
 
@@ -16,7 +16,7 @@
 namespace lockstep::openmp::llvm {
 namespace {
 
-/// kmp_dim.
+/// A kmp_dim.
 struct announced_loop {
   std::int64_t lower, upper, step;
 };
@@ -25,7 +25,7 @@ struct loop_of_nest {
   std::int64_t lower, step;
   ull count;
 
-  /// Not less than `count` where there is no such iteration.
+  /// The number of an iteration; `count` or more if there is no such iteration.
   ull index_of(std::int64_t value) const noexcept {
     if (step > 0 ? value < lower : value > lower) return count;
     return step == 1 ? static_cast<ull>(value) - static_cast<ull>(lower)
@@ -33,15 +33,15 @@ struct loop_of_nest {
   }
 };
 
-/// The `shared` outermost loops are shared as one; 0: they have not begun.
+/// The loops of a nest. The `shared` outermost ones are shared as one; 0: they have not begun.
 struct loop_nest {
   unsigned dimensions, shared;
-  loop_of_nest of[1];  ///< and behind it the others
+  loop_of_nest of[1];  ///< the others follow
 };
 
 loop_nest* nest_of(part& self) noexcept { return static_cast<loop_nest*>(self.doacross); }
 
-/// The numbers of an iteration as the board wants them. False: there is no such iteration.
+/// Numbers an iteration as the board does. False if there is no such iteration.
 bool number(const loop_nest& nest, const std::int64_t* values, ull* numbers) noexcept {
   ull outermost = 0;
   for (unsigned i = 0; i < nest.dimensions; ++i) {
@@ -57,8 +57,8 @@ bool number(const loop_nest& nest, const std::int64_t* values, ull* numbers) noe
   return true;
 }
 
-/// Whether the outermost loops have so many iterations together, where each has been announced with `excess` more than it
-/// has. Then the nest is as it is.
+/// Whether the outermost loops have this many iterations together, if each was announced with `excess` too many. If so,
+/// the excess is removed.
 bool has_iterations(loop_nest& nest, ull wanted, ull excess) noexcept {
   ull product = 1;
   unsigned shared = 0;
@@ -93,7 +93,7 @@ OPENMP_API void __kmpc_doacross_init(ident*, std::int32_t, std::int32_t dimensio
   if (dimensions < 1 || static_cast<unsigned>(dimensions) > doacross_board::most_dimensions)
     fail("ordered(%d): more than %u loops", dimensions, doacross_board::most_dimensions);
   end_loop(self);
-  std::free(self.doacross);  // one that a `cancel` has left
+  std::free(self.doacross);  // a `cancel` may have left one
   const auto count = static_cast<unsigned>(dimensions);
   const std::size_t size = sizeof(loop_nest) + (count - 1) * sizeof(loop_of_nest);
   auto* const nest = static_cast<loop_nest*>(std::malloc(size));
@@ -119,7 +119,7 @@ OPENMP_API void __kmpc_doacross_post(ident*, std::int32_t, const std::int64_t* v
   if (has_tool()) tell_iteration(self, numbers, board->dimensions(), ompt::dependence_type::source);
   board->post(numbers);
 }
-/// For an iteration that there is none of there is nothing to wait for.
+/// An iteration that does not exist needs no wait.
 OPENMP_API void __kmpc_doacross_wait(ident*, std::int32_t, const std::int64_t* values) {
   part& self = entered();
   doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `#pragma omp error`, in the form that LLVM's runtime gives it: programs and their tests read it.
+// `#pragma omp error`, in the form of LLVM's runtime, which programs and their tests read.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/llvm/ident.hpp -- what LLVM's compilers pass with each call: where it stands, and the thread's number
+// openmp/llvm/ident.hpp -- what LLVM's compilers pass with each call: its place in the source, and the thread's number
 #ifndef LOCKSTEP_OPENMP_LLVM_IDENT_HPP
 #define LOCKSTEP_OPENMP_LLVM_IDENT_HPP
 
@@ -19,7 +19,7 @@ struct ident {
   const char* place;  ///< ";file;function;line;column;;"
 };
 
-/// In `flags`.
+/// The bits of `flags`.
 enum ident_flag : std::int32_t {
   has_atomic_reduction = 0x10,
   barrier_bits = 0x1C0,
@@ -28,11 +28,11 @@ enum ident_flag : std::int32_t {
   barrier_of_single = 0x140
 };
 
-/// Of `severity()`.
+/// A value of `severity()`.
 constexpr int severity_fatal = 2;
 
-/// The number of the calling thread, as long as it lives, from 0 on. The compiler passes it back with most calls; we find
-/// the thread's record without it.
+/// The number of the calling thread, from 0. The thread keeps it as long as it lives. The compiler passes it back with
+/// most calls, but we find the thread's record without it.
 inline std::int32_t thread_id() noexcept { return static_cast<std::int32_t>(thread_number() - 1); }
 
 }  // namespace lockstep::openmp::llvm

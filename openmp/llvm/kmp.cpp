@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions kmp_... of LLVM's omp.h, and allocators as its compilers call them. What tunes LLVM's runtime alone is
-// taken and has no effect here: the number of dispatch buffers, warnings.
+// The functions kmp_... of LLVM's omp.h, and allocators as its compilers call them. Settings that only tune LLVM's
+// runtime are accepted and ignored: the number of dispatch buffers, warnings.
 #include <pthread.h>
 #include <sched.h>
 
@@ -59,7 +59,7 @@ mask_word bit_of(int cpu) noexcept {
   return mask_word{1} << static_cast<std::size_t>(cpu) % bits_of_mask_word;
 }
 
-/// -1: there is no such CPU. -2: the process may not use it.
+/// -1 if there is no such CPU, -2 if the process may not use it.
 int refusal_of(int cpu) noexcept {
   if (!is_cpu(cpu)) return -1;
   return affinity::may_use(static_cast<unsigned>(cpu)) ? 0 : -2;
@@ -75,7 +75,7 @@ OPENMP_API int kmp_get_stacksize() {
   const std::size_t size = kmp_get_stacksize_s();
   return size < INT_MAX ? static_cast<int>(size) : INT_MAX;
 }
-/// Of threads that are made from now on.
+/// For threads that are made from now on.
 OPENMP_API void kmp_set_stacksize_s(std::size_t size) {
   constexpr std::size_t least = 16384;  // PTHREAD_STACK_MIN
   called_settings().stack_size = size < least ? least : size;
@@ -102,7 +102,7 @@ OPENMP_API void kmp_set_library_serial() { kmp_set_library(serial); }
 OPENMP_API void kmp_set_library_turnaround() { kmp_set_library(turnaround); }
 OPENMP_API void kmp_set_library_throughput() { kmp_set_library(throughput); }
 
-/// "NAME=VALUE|NAME=VALUE": as if the environment said it.
+/// "NAME=VALUE|NAME=VALUE": sets variables, as if they were in the environment.
 OPENMP_API void kmp_set_defaults(const char* text) {
   while (text != nullptr && *text != 0) {
     const std::size_t length = std::strcspn(text, "|");
@@ -121,7 +121,7 @@ OPENMP_API void kmp_set_disp_num_buffers(int) {}
 OPENMP_API void kmp_set_warnings_on() { quiet(false); }
 OPENMP_API void kmp_set_warnings_off() { quiet(true); }
 
-/// Threads that are there for the calling one, itself among them.
+/// How many threads there are for the calling one, itself included.
 OPENMP_API int kmp_get_num_known_threads() { return pool::count_threads(this_record); }
 /// Whether the region (1), loop (2), sections (3) or taskgroup (4) that the thread is in is cancelled.
 OPENMP_API int kmp_get_cancellation_status(int kind) {
@@ -166,7 +166,7 @@ OPENMP_API int kmp_get_affinity_mask_proc(int cpu, void** mask) {
   if (refusal_of(cpu) != 0) return refusal_of(cpu) == -1 ? -1 : 0;
   return (mask_word_of(*mask, cpu) & bit_of(cpu)) != 0 ? 1 : 0;
 }
-/// The next region places the thread where it is to be.
+/// The thread stays where it is set until its next region places it again.
 OPENMP_API int kmp_set_affinity(void** mask) {
   this_record.bound_place = -1;
   return sched_setaffinity(0, bytes, static_cast<const cpu_set_t*>(*mask));
@@ -253,7 +253,7 @@ OPENMP_API void* __kmpc_realloc(int, void* block, std::size_t size, handle from,
 }
 OPENMP_API void __kmpc_free(int, void* block, handle) { allocators::release(block); }
 
-// What Fortran's modules know as constants, for C compilers before allocators were numbers.
+// Constants of Fortran's modules, for C compilers from before allocators were numbers.
 #define CONSTANT(name, value)                                                \
   extern "C" __attribute__((visibility("default"))) const handle omp_##name; \
   const handle omp_##name = value

@@ -6,7 +6,7 @@
 
 namespace lockstep::openmp::llvm {
 
-// What each of them is called with is behind the place and the thread's number.
+// The compiler passes the place and the thread's number before the arguments.
 OPENMP_API void __kmpc_init_lock(ident*, std::int32_t, word_lock* lock) { lock_init(lock); }
 OPENMP_API void __kmpc_init_lock_with_hint(ident*, std::int32_t, word_lock* lock, std::uintptr_t) {
   lock_init(lock);

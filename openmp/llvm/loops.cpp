@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worksharing loops: those whose iterations the program deals by itself, from bounds that it asks for once
-// (for_static_init, and its forms for distribute), and those that it fetches chunk by chunk (dispatch); sections.
+// Worksharing loops. In one kind the program deals out the iterations itself, from bounds that it asks for once
+// (for_static_init, and its forms for distribute). In the other it fetches chunk by chunk (dispatch). Also sections.
 #include "loops.hpp"
 
 #include <cstdint>
@@ -17,8 +17,8 @@ using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-/// What the compiler passes. An ordered schedule's number is larger by `ordered`, that of a loop whose chunks are not to
-/// be merged by `nomerge`; the two highest bits say what the program wants to know of the order.
+/// The numbers that the compiler passes. `ordered` is added for an ordered schedule, `nomerge` for a loop whose chunks
+/// must not be merged. The two highest bits tell what the program asks of the order.
 enum schedule_number : u32 {
   static_chunked = 33,
   static_balanced_chunked = 45,  ///< a block each, of a multiple of `chunk`
@@ -39,8 +39,8 @@ u32 without_modifiers(i32 schedule) noexcept {
   return number;
 }
 
-/// For each number from 33 on: chunked, plain, dynamic, guided, runtime, auto, trapezoidal, greedy, balanced, guided in two
-/// ways, stealing, balanced chunks, guided and runtime of simd loops.
+/// The kind for each number from 33 on: chunked, plain, dynamic, guided, runtime, auto, trapezoidal, greedy, balanced,
+/// guided in two ways, stealing, balanced chunks, guided and runtime of simd loops.
 constexpr schedule_kind kinds[] = {
     schedule_kind::fixed,  schedule_kind::fixed,   schedule_kind::dynamic,
     schedule_kind::guided, schedule_kind::runtime, schedule_kind::automatic,
@@ -48,7 +48,7 @@ constexpr schedule_kind kinds[] = {
     schedule_kind::guided, schedule_kind::guided,  schedule_kind::dynamic,
     schedule_kind::fixed,  schedule_kind::guided,  schedule_kind::runtime};
 
-/// Chunks of a multiple of `length` iterations, which is what the compiler passes for the chunk of a simd loop.
+/// Makes chunks a multiple of `length` iterations. The compiler passes this length as the chunk of a simd loop.
 void fit_vectors(loop_spec& loop, ull length, unsigned size) noexcept {
   if (loop.how == schedule_kind::fixed && loop.chunk == 0) {
     const ull even = (loop.count + size - 1) / size;
@@ -67,7 +67,7 @@ loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 ch
   const schedule_kind how = kinds[number - static_chunked];
   const u32 modifiers = static_cast<u32>(schedule);
   if (how == schedule_kind::runtime) {
-    // Where nothing was said it is static, as with LLVM's runtime.
+    // If the program gives no schedule, it is static, as with LLVM's runtime.
     loop_spec as_said = self.variables().run_schedule.is_given
                             ? as_runtime(loop, self, (modifiers & monotonic) == 0, has_turns)
                             : loop.with(schedule_kind::fixed, true, 0, has_turns);
@@ -80,7 +80,7 @@ loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 ch
   return loop.with(how, (modifiers & nonmonotonic) == 0, chunk, has_turns);
 }
 
-/// What one of `size` has to do of a loop: its first chunk, and how far it is from each of its chunks to the next.
+/// The share of one of `size` members of a loop: its first chunk, and the distance from each of its chunks to the next.
 template <class Number>
 struct share {
   Number lower, upper;
@@ -88,8 +88,8 @@ struct share {
   bool has_last;
 };
 
-/// Bounds between which nothing lies. Programs compare them with the loop's last iteration: so they begin behind that,
-/// unless numbers end there.
+/// Bounds of an empty share. Programs compare them with the loop's last iteration, so they begin after it, unless
+/// numbers end there.
 template <class Number>
 share<Number> no_share(Number upper, step_of<Number> step, step_of<Number> stride) noexcept {
   const Number behind = at<Number>(upper, step > 0 ? 1 : -1, 1);
@@ -141,7 +141,7 @@ void set(const share<Number>& to, i32* last, Number* lower, Number* upper,
   if (last != nullptr) *last = to.has_last;
 }
 
-/// In ident::flags: what for_static_init is of.
+/// Bits of ident::flags: the construct that for_static_init belongs to.
 enum : i32 { is_of_sections = 0x400, is_of_distribute = 0x800 };
 
 [[gnu::noinline, gnu::cold]] void tell(part& self, const ident* at, ull count, ull first,
@@ -182,7 +182,7 @@ void share_loop(part& self, const ident* where, i32 schedule, i32* last, Number*
   set(mine, last, lower, upper, stride);
 }
 
-/// A team's share of `distribute`, and of that the member's of `parallel for`.
+/// A team's share of `distribute`, and the member's share of that by `parallel for`.
 template <class Number>
 void share_among_teams(part& self, const ident* where, i32 schedule, i32* last, Number* lower,
                        Number* upper, Number* team_upper, step_of<Number>* stride,
@@ -200,7 +200,7 @@ void share_among_teams(part& self, const ident* where, i32 schedule, i32* last, 
   set(mine, last, lower, upper, stride);
 }
 
-/// The first of the chunks that distribute with dist_schedule(static, chunk) has for the team.
+/// The first of the chunks that the team has by distribute with dist_schedule(static, chunk).
 template <class Number>
 void share_chunks_among_teams(part& self, const ident* where, i32* last, Number* lower,
                               Number* upper, step_of<Number>* stride, step_of<Number> step,
@@ -213,7 +213,7 @@ template <class Number>
 void begin_dispatch(part& self, i32 schedule, Number lower, Number upper, step_of<Number> step,
                     step_of<Number> chunk) noexcept {
   const loop_spec loop = as_asked(loop_over(lower, upper, step), self, schedule, chunk);
-  end_loop(self);  // one that a `cancel` has left
+  end_loop(self);  // a `cancel` may have left one
   if (__builtin_expect(self.doacross != nullptr, 0) && begin_announced_doacross(self, loop)) return;
   begin_loop(self, loop);
 }
@@ -227,7 +227,8 @@ void begin_dispatch_of_team(part& self, i32 schedule, i32* last, Number lower, N
   begin_dispatch(self, schedule, team.lower, team.upper, step, chunk);
 }
 
-/// The flag says whether the last chunk that a member had is the loop's last one: it stays when there is no more.
+/// The flag tells whether the last chunk that a member had is the loop's last one. When there are no more chunks, it
+/// stays.
 template <class Number>
 int next_of(part& self, i32* last, Number* lower, Number* upper, step_of<Number>* stride) noexcept {
   ull first, behind;
@@ -253,7 +254,7 @@ OPENMP_API void __kmpc_for_static_fini(ident*, i32) {
 }
 OPENMP_API void __kmpc_dispatch_deinit(ident*, i32) { end_loop(entered()); }
 
-// The turn of an ordered loop passes where the next chunk is asked for (CURSOR-2), not with each iteration.
+// An ordered loop passes its turn when the next chunk is asked for (CURSOR-2), not with each iteration.
 #define LOOPS_OF(SUFFIX, NUMBER, STEP)                                                           \
   OPENMP_API void __kmpc_for_static_init_##SUFFIX(ident* at, i32, i32 schedule, i32* last,       \
                                                   NUMBER* lower, NUMBER* upper, STEP* stride,    \
@@ -292,7 +293,8 @@ LOOPS_OF(8u, u64, i64)
 
 #undef LOOPS_OF
 
-// Sections, of compilers that do not make a static loop of them. Their number is said with each call for the next one.
+// Sections of compilers that do not make them a static loop. Each call for the next section passes the number of
+// sections.
 
 OPENMP_API i32 __kmpc_sections_init(ident*, i32) {
   part& self = entered();
@@ -300,7 +302,7 @@ OPENMP_API i32 __kmpc_sections_init(ident*, i32) {
   begin_loop(self, sections_of(0x7fffffffu));
   return self.is_alone() ? 0 : 1;
 }
-/// From 0 on; `count`: there is no other.
+/// The number of the next section, from 0; `count` if there is none.
 OPENMP_API i32 __kmpc_next_section(ident*, i32, i32 count) {
   part& self = entered();
   ull first, behind;

@@ -14,7 +14,8 @@ namespace lockstep::openmp::llvm {
 template <class Number>
 using step_of = std::make_signed_t<Number>;
 
-/// How many there are from `lower` to `upper`, both included. No overflow: as unsigned numbers of the same size.
+/// How many iterations there are from `lower` to `upper`, both included. Computed in unsigned numbers of the same size,
+/// so nothing overflows.
 template <class Number>
 ull count_of(Number lower, Number upper, step_of<Number> step) noexcept {
   using bits = std::make_unsigned_t<Number>;
@@ -44,8 +45,8 @@ loop_spec loop_over(Number lower, Number upper, step_of<Number> step) noexcept {
   return made;
 }
 
-/// Begins the loop in which iterations wait for one another, if __kmpc_doacross_init() has announced one. False: it has
-/// not.
+/// Begins the loop that __kmpc_doacross_init() has announced, in which iterations wait for each other. False if it has
+/// announced none.
 bool begin_announced_doacross(part& self, const loop_spec& loop) noexcept;
 
 }  // namespace lockstep::openmp::llvm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of LLVM's runtime that are its own affair: parts of it call each other by them, or its debugger looks at them. No
-// compiler calls them. They are here so that a program that knows them loads; a call ends it with one sentence.
+// Internal names of LLVM's runtime: its parts call each other by them, or its debugger looks at them. No compiler calls
+// them. They are here so that a program that refers to them loads. A call ends the program with one sentence.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -42,10 +42,10 @@ MISSING(__kmpc_task_get_successors)
 MISSING(kmp_threadprivate_insert)
 MISSING(kmp_threadprivate_insert_private_data)
 
-// The library for devices asks whether a task may wait for them later. It may not: so it waits at once.
+// The library for devices asks whether a task may wait for it later. The answer is no, so the task waits at once.
 OPENMP_API bool __kmpc_omp_has_task_team(std::int32_t) { return false; }
 OPENMP_API void** __kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
-/// The library for devices asks whether a tool wants to be told of them.
+/// The library for devices asks whether a tool wants to be told of devices.
 OPENMP_API void ompt_libomp_connect(void*) {}
 
 OPENMP_API void* ___kmp_allocate(std::size_t size) { return std::calloc(1, size); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // parallel and teams; what a thread asks about itself.
 //
-// The compiler makes of a region a function whose arguments are the thread's number in the process, its number in the
-// region, and a word for each variable: the `microtask`. It passes the words behind those of the call that begins the
-// region. Here they are copied to the stack, once, and members call the function with them.
+// The compiler makes a region a function, the `microtask`. Its arguments are the thread's number in the process, its
+// number in the region, and a word for each variable. The compiler passes the words after the arguments of the call
+// that begins the region. Here they are copied to the stack once, and members call the function with them.
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -50,12 +50,13 @@ void call_with(microtask function, std::int32_t* id, std::int32_t* rank, void* c
 using caller = void (*)(microtask, std::int32_t*, std::int32_t*, void* const*);
 constexpr caller exact[] = {call_with<0>, call_with<1>, call_with<2>, call_with<3>, call_with<4>,
                             call_with<5>, call_with<6>, call_with<7>, call_with<8>};
-/// With more words than the function takes, which the caller alone has to remove: so it is in C on all our systems.
+/// Passes more words than the function takes. Only the caller removes them, as C does on all our systems, so this is
+/// harmless.
 constexpr std::size_t more[] = {16, 32, 64, 128, 256};
 constexpr caller with_more[] = {call_with<16>, call_with<32>, call_with<64>, call_with<128>,
                                 call_with<256>};
 
-/// How many words are passed for `count`.
+/// How many words are passed if the function takes `count`.
 std::size_t passed_for(std::size_t count) noexcept {
   if (count < std::size(exact)) return count;
   for (const std::size_t each : more) {
@@ -76,7 +77,7 @@ caller caller_for(std::size_t count) noexcept {
   std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
   caller_for(count)(function, &id, &rank, words);
 }
-/// With a tool: the code of the program begins above this frame.
+/// With a tool. The program's code begins above this frame of the stack.
 [[gnu::noinline, gnu::cold]] void call_told(part& self, microtask function, std::size_t count,
                                             void* const* words) {
   self.tool->at.exit.pointer = __builtin_frame_address(0);
@@ -93,7 +94,8 @@ void call(part& self, region_call& of) {
   call_with_words(self, of.function, of.count, of.words());
 }
 
-/// What members of a region run: with words that came with the call, or in memory of the thread that has begun it.
+/// What members of a region run. The words came with the call, or lie in memory of the thread that has begun the
+/// region.
 template <std::size_t Count>
 void run_with_few(part& self, const member_call& call) {
   void* const words[] = {call.data, const_cast<void*>(call.more)};
@@ -107,7 +109,7 @@ void run_with_words(part& self, const member_call& call_of_member) {
   call(self, *static_cast<region_call*>(call_of_member.data));
 }
 
-/// What teams run, each in turn: its initial thread is in no region.
+/// What each team runs in its turn. Its initial thread is in no region.
 void run_team(void* data) { call(here(), *static_cast<region_call*>(data)); }
 
 }  // namespace
@@ -117,7 +119,7 @@ namespace lockstep::openmp {
 
 /// num_threads(strict: asked, inside) severity() message().
 struct special_request {
-  int inside = 0;  ///< for regions inside; 0: nothing was said
+  int inside = 0;  ///< for regions inside; 0: not given
   bool is_strict = false, is_fatal = false;
   const char* message = nullptr;
 };
@@ -146,12 +148,12 @@ special_request& ask_specially(part& self) noexcept {
   delete asked;
 }
 
-/// What was asked of the region that comes now.
+/// What the program has asked for the region that comes now.
 region_request take_asked(part& self) noexcept {
   region_request request;
   request.bind = self.asked_bind;
   request.asked = self.asked_threads;
-  // Else not written: members of the region read what is around.
+  // Written only if something was asked: members of the region around read this line.
   if (request.asked != 0) self.asked_threads = 0;
   if (request.bind != proc_bind::no) self.asked_bind = proc_bind::no;
   return request;
@@ -164,7 +166,7 @@ void fork(part& self, microtask function, void* data, region_request& request) n
   take_special(self, request, size);
   run_region(self, name_of(function), data, size, request);
 }
-/// Words that fit go with the call: others the members read in the caller's memory.
+/// Passes words with the call if they fit. Otherwise members read them in the caller's memory.
 void fork_with_few(part& self, microtask function, std::size_t count, void* first,
                    void* second) noexcept {
   static constexpr part_body bodies[] = {run_with_few<0>, run_with_few<1>, run_with_few<2>};
@@ -179,7 +181,7 @@ void fork_with_few(part& self, microtask function, std::size_t count, void* firs
   fork(self, of.function, &of, request);
 }
 
-/// In `memory`, of size_for(count).
+/// Makes the call in `memory`, which has size_for(count) bytes.
 region_call& take_words(void* memory, microtask function, std::size_t count,
                         std::va_list arguments) noexcept {
   region_call& taken = *::new (memory) region_call{function, count};
@@ -190,8 +192,8 @@ region_call& take_words(void* memory, microtask function, std::size_t count,
 std::size_t size_for(std::size_t count) noexcept {
   return sizeof(region_call) + passed_for(count) * sizeof(void*);
 }
-/// On the stack of a function that has the words behind its argument `function`: on one line where it can be, which all
-/// members read.
+/// On the stack of a function whose words follow its argument `function`. If possible the words lie on one line,
+/// because all members read them.
 #define TAKE_WORDS(taken)                                                             \
   void* const memory = __builtin_alloca_with_align(size_for(as_size(count)), 64 * 8); \
   std::va_list arguments;                                                             \
@@ -203,11 +205,11 @@ constexpr std::size_t as_size(std::int32_t count) noexcept {
   return static_cast<std::size_t>(count);
 }
 
-/// The part of a region of one that the program runs itself, between two calls.
+/// The part of a region of one, which the program runs itself between two calls.
 struct kept_part : lone_part {
   using lone_part::lone_part;
 
-  ompt::region_scope* told = nullptr;  ///< null: no tool is there
+  ompt::region_scope* told = nullptr;  ///< null if there is no tool
 };
 
 void begin_alone(part& self) noexcept {
@@ -218,7 +220,7 @@ void begin_alone(part& self) noexcept {
     told = new (std::nothrow)
         ompt::region_scope(self, 1, 1, ompt::parallel_team | ompt::invoker_program);
   }
-  // It is to have a function: it is in a region.
+  // It needs a function, because it is in a region.
   kept_part* const made = new (std::nothrow) kept_part(self, run_team, request);
   if (made == nullptr) fail("Out of memory");
   made->told = told;
@@ -249,7 +251,7 @@ OPENMP_API std::int32_t __kmpc_bound_num_threads(ident*) {
 }
 OPENMP_API std::int32_t __kmpc_in_parallel(ident*) { return here().active_level > 0 ? 1 : 0; }
 
-// Programs say when they begin and end. That tells us nothing.
+// Programs tell when they begin and end. We need neither.
 OPENMP_API void __kmpc_begin(ident*, std::int32_t) {}
 OPENMP_API void __kmpc_end(ident*) {}
 OPENMP_API std::int32_t __kmpc_ok_to_fork(ident*) { return 1; }
@@ -267,7 +269,7 @@ OPENMP_API void __kmpc_push_num_threads_strict(ident* at, std::int32_t id, std::
   asked.is_fatal = severity == severity_fatal;
   asked.message = message;
 }
-/// For the region, and for regions inside. Levels below those have what these have.
+/// The numbers are for the region and for regions inside it. Deeper levels have the number of the last one.
 OPENMP_API void __kmpc_push_num_threads_list(ident* at, std::int32_t id, std::uint32_t length,
                                              const std::int32_t* threads) {
   __kmpc_push_num_threads(at, id, threads[0]);
@@ -305,7 +307,7 @@ OPENMP_API void __kmpc_serialized_parallel(ident*, std::int32_t) {
 }
 OPENMP_API void __kmpc_end_serialized_parallel(ident*, std::int32_t) { end_alone(entered()); }
 
-/// With one word for all variables, or none.
+/// The call passes one word for all variables, or none.
 OPENMP_API void __kmpc_fork_call_if(ident*, std::int32_t count, microtask function,
                                     std::int32_t condition, void* word) {
   part& self = entered();

@@ -28,7 +28,7 @@ const barrier_kind& kind_of_barrier(const ident* at) noexcept {
   }
 }
 
-/// What the compiler has for a name: 32 bytes of zeros at first. So is a mutex of lockstep.
+/// The compiler's memory for a name: 32 bytes, zero at first. A mutex of lockstep begins as zeros, too, and fits in it.
 using critical_name = std::int32_t[8];
 lockstep::mutex& lock_of(critical_name* name) noexcept {
   static_assert(sizeof(lockstep::mutex) <= sizeof *name, "it fits");
@@ -44,7 +44,7 @@ OPENMP_API std::int32_t __kmpc_cancel_barrier(ident* at, std::int32_t) {
   return enter_barrier(kind_of_barrier(at)) ? 0 : 1;
 }
 
-/// True for member 0, once all have come; the others wait for its __kmpc_end_barrier_master().
+/// True for member 0, once all have come. The others wait until it calls __kmpc_end_barrier_master().
 OPENMP_API std::int32_t __kmpc_barrier_master(ident*, std::int32_t) {
   part& self = entered();
   static_cast<void>(pass_barrier(self));
@@ -68,7 +68,7 @@ OPENMP_API void __kmpc_end_single(ident*, std::int32_t) {
   if (has_tool()) ompt::end_work(entered());
 }
 
-/// `has_run`: the calling member has run the single, and `data` is of it.
+/// `has_run`: the calling member has run the single, and `data` belongs to it.
 OPENMP_API void __kmpc_copyprivate(ident*, std::int32_t, std::size_t, void* data,
                                    copy_function copy, std::int32_t has_run) {
   part& self = entered();
@@ -78,7 +78,7 @@ OPENMP_API void __kmpc_copyprivate(ident*, std::int32_t, std::size_t, void* data
   if (has_run == 0) copy(data, self.shared->copied);
   static_cast<void>(pass_barrier(self, of_copyprivate));
 }
-/// The same without copies, and without the last barrier: the compiler makes both.
+/// The same without the copies and the last barrier: the compiler makes both.
 OPENMP_API void* __kmpc_copyprivate_light(ident*, std::int32_t, void* data) {
   part& self = entered();
   if (self.is_alone()) return data;
@@ -130,8 +130,8 @@ OPENMP_API void __kmpc_end_ordered(ident*, std::int32_t) { end_ordered(entered()
 
 OPENMP_API void __kmpc_flush(ident*) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  // Programs wait in loops with flush, and the thread that they wait for may be on the same CPU. In NPB's LU, beside a busy
-  // process, such a loop kept the CPU for whole slices of time: 136 ms in place of 23. A yield takes 0.4 us.
+  // Programs wait in loops with flush, and the awaited thread may be on the same CPU. In NPB's LU beside a busy
+  // process, such a loop kept the CPU for whole time slices: 136 ms instead of 23. A yield takes 0.4 us.
   note_call();
   part* const self = this_record.current;  // flush is no reason to become a thread of OpenMP
   if (self != nullptr && ++self->flushes == 0) detail::yield_thread();
@@ -140,22 +140,22 @@ OPENMP_API void __kmpc_flush(ident*) {
 
 // --- reductions ---
 //
-// Each member has values of its own, which go into the variables: by atomic operations, where the compiler has made code
-// with some; else by one member after the other, under a lock. It waits for nobody, and no member's values are read by
-// another.
+// Each member combines its own values with the variables. It uses atomic operations if the compiler has made code with
+// them; otherwise one member after the other does it under a lock. A member waits for no other, and reads no other
+// member's values.
 
 namespace {
 
 enum : std::int32_t { reduce_under_lock = 1, reduce_by_atomics = 2 };
 
-/// A tool is told of what happens under the lock; of atomic operations nobody could tell it. Nor have they an order.
+/// A tool is told of reductions under the lock. It is not told of atomic operations, which have no order.
 bool is_under_lock(const ident* at) noexcept {
   return (at->flags & has_atomic_reduction) == 0 || has_tool() ||
          process_settings().reduces_in_order;
 }
 
-/// KMP_DETERMINISTIC_REDUCTION: a member reduces when those with lower ranks have done so. A barrier for each turn: so it
-/// takes time, and needs nothing that other reductions would have to look at.
+/// KMP_DETERMINISTIC_REDUCTION: a member reduces when those with lower ranks have done so. Each turn costs a barrier.
+/// So it is slow, but other reductions need not look for it.
 void pass_turns(part& self, unsigned first, unsigned last) noexcept {
   if (!process_settings().reduces_in_order) return;
   for (unsigned turn = first; turn < last; ++turn)
@@ -201,7 +201,7 @@ OPENMP_API void __kmpc_end_reduce(ident* at, std::int32_t, critical_name* name) 
 
 namespace {
 
-/// What the compiler passes: 1 parallel, 2 loop, 3 sections, 4 taskgroup.
+/// The numbers that the compiler passes: 1 parallel, 2 loop, 3 sections, 4 taskgroup.
 cancel_kind kind_of(std::int32_t number) noexcept {
   if (number == 1) return cancel_kind::parallel;
   return number == 4 ? cancel_kind::taskgroup : cancel_kind::work;

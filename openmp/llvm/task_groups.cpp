@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // taskgroup, and what tasks reduce in it, or in a region or a worksharing construct with reduction(task, ...).
 //
-// The program describes the variables. From that we make the array that the runtime knows (task_reductions.hpp), and put into
-// each member's copies, in front of them, which of them the member has initialised: it does so when a task of it asks for
-// one. At the end of the group its maker combines them; at that of a region or a worksharing construct the last member
-// that comes does, into its own variables, before the members' variables are combined in the usual way.
+// The program describes the variables. From this we make the array that the runtime knows (task_reductions.hpp). In
+// front of each member's copies we note which of them the member has initialised: it does so when one of its tasks asks
+// for a copy. At the end of a group its maker combines the copies. At the end of a region or a worksharing construct
+// the last member to come combines them into its own variables. After that the members' variables are combined in the
+// usual way.
 //
 // Memory order (# marks the line)
 //   #  access           order    pairs  why it suffices
@@ -32,7 +33,7 @@ using old_initializer = void (*)(void* copy);
 using finalizer = void (*)(void* copy);
 using combiner = void (*)(void* into, void* copy);
 
-/// kmp_task_red_input_t, of compilers until Clang 10.
+/// kmp_task_red_input_t, for compilers until Clang 10.
 struct old_reduction {
   void* variable;
   std::size_t size;
@@ -49,7 +50,7 @@ struct old_reduction {
 /// kmp_taskred_input_t.
 struct reduction {
   void* variable;
-  void* first;  ///< what copies begin with, if not with the variable
+  void* first;  ///< what copies start from, if not from the variable
   std::size_t size;
   initializer initialize;
   finalizer finalize;
@@ -60,18 +61,18 @@ struct reduction {
   initializer function() const noexcept { return initialize; }
 };
 
-/// One of them, as we keep it.
+/// A reduced variable, as we keep it.
 struct reduced_variable {
   void* variable;
   const void* original;  ///< null: an old_initializer
   initializer initialize;
   finalizer finalize;
   combiner combine;
-  std::size_t at;     ///< of its copy in those of a member
-  std::size_t index;  ///< of the byte that says that the member has initialised it
+  std::size_t at;     ///< the place of its copy among a member's copies
+  std::size_t index;  ///< of the byte that tells whether the member has initialised it
 };
 
-/// The array of words (task_reductions.hpp) and what it names.
+/// The array of words (task_reductions.hpp), and what it refers to.
 struct reductions {
   std::size_t count;
   std::uintptr_t* words;
@@ -83,7 +84,7 @@ struct reductions {
 };
 constexpr std::size_t words_before = 7, words_of_variable = 3;
 
-/// At the begin of each member's copies. Of those of member 0: how many members have come to the end.
+/// Lies before each member's copies. That of member 0 also counts the members that have come to the end.
 struct copies_front {
   detail::atomic<std::uint32_t> ended;
   bool is_initialized[1];  ///< and so on
@@ -189,7 +190,7 @@ OPENMP_API void* __kmpc_taskred_init(int, int count, const reduction* of) {
   return begin_in_group(entered(), count, of);
 }
 
-/// By all members of the region, before it does anything else, or of a worksharing construct.
+/// Called by all members, first of all in the region or in a worksharing construct.
 OPENMP_API void* __kmpc_task_reduction_modifier_init(ident*, int, int, int count,
                                                      const old_reduction* of) {
   return begin_in_construct(entered(), count, of);
@@ -201,7 +202,7 @@ OPENMP_API void __kmpc_task_reduction_modifier_fini(ident* at, int thread, int) 
   __kmpc_end_taskgroup(at, thread);
 }
 
-/// Where the calling member's copy is of a variable, which is named by its address or that of any copy.
+/// The calling member's copy of a variable. `address`: of the variable, or of any of its copies.
 OPENMP_API void* __kmpc_task_reduction_get_th_data(int, void*, void* address) {
   const part& self = entered();
   if (self.is_alone()) return address;

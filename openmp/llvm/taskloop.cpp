@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// taskloop. The program makes one task, which is the pattern of all: each is a copy with bounds of its own. Where
-// variables have constructors, or the last iteration's values are wanted, the program finishes each copy.
+// taskloop. The program makes one task as the pattern. Each task is a copy of it with its own bounds. If variables have
+// constructors, or the program wants the last iteration's values, the program finishes each copy.
 #include "runtime/taskloop.hpp"
 
 #include <cstring>
@@ -41,7 +41,7 @@ void make_finished(part& self, void* pattern, const taskloop_request& how, ull f
   start(self, made, how.is_undeferred, {});
 }
 
-/// `lower` and `upper` are in the pattern.
+/// `lower` and `upper` point into the pattern.
 void run(part& self, task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step,
          bool has_group, i32 unit, u64 wanted, bool is_strict, finish_function finish) noexcept {
   task_front& of = front_of(data);
@@ -77,7 +77,7 @@ void run(part& self, task_data* data, bool is_if, u64* lower, u64* upper, std::i
 
 }  // namespace
 
-/// `unit`: 1: `wanted` is a number of iterations (grainsize), 2: of tasks, 0: neither.
+/// `unit` tells what `wanted` is: 1: a number of iterations (grainsize), 2: a number of tasks, 0: neither.
 OPENMP_API void __kmpc_taskloop(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper,
                                 std::int64_t step, i32 nogroup, i32 unit, u64 wanted,
                                 finish_function finish) {

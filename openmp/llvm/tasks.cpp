@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // task, taskwait, taskyield, taskgroup, depend, and events of detached tasks.
 //
-// An untied task is a function that the program calls part by part: at the end of each it asks for the next one, as it
-// asks for a new task. The thread that has run a part runs the next one.
+// An untied task is a function that the program calls part by part. At the end of each part it asks for the next one,
+// as it asks for a new task. The thread that has run a part also runs the next one.
 #include "tasks.hpp"
 
 #include "runtime/message.hpp"
@@ -31,7 +31,7 @@ int traits_of(const task_front& of) noexcept {
   } while (of.goes_on);
 }
 
-/// With a tool: the code of the program begins above this frame.
+/// With a tool. The program's code begins above this frame of the stack.
 [[gnu::noinline, gnu::cold]] void run_told(task_front& of) noexcept {
   const std::int32_t thread = thread_id();
   here().tool->at.exit.pointer = __builtin_frame_address(0);
@@ -49,7 +49,7 @@ void run_task(void* argument) noexcept {
     of.data()->routine(thread, of.data());
     return;
   }
-  // With destructors it is called even where it is cancelled.
+  // A task with destructors is called even if it is cancelled.
   if ((of.flags & task_has_destructors) == 0 || !is_cancelled_here(here())) run_parts(of, thread);
   destroy(of, thread);
 }
@@ -101,7 +101,7 @@ enum : std::uint8_t {
   is_all_memory = 0x80
 };
 
-/// Two arrays. Compilers put all into the first one.
+/// Two arrays of addresses. Compilers put all into the first one.
 struct named_addresses {
   const named_address* first;
   std::size_t count;
@@ -120,7 +120,7 @@ dependence dependence_of(const void* written, std::size_t index) noexcept {
   fail("unknown kind of dependence %u", one.kind);
 }
 
-/// As long as `of` lives.
+/// Valid as long as `of` lives.
 dependence_list listed(const named_addresses& of, i32 others) noexcept {
   return {of.count + static_cast<std::size_t>(others), &of, dependence_of};
 }
@@ -131,13 +131,13 @@ task_data* allocate(part& self, i32 flags, std::size_t size, std::size_t shared_
   task_front& made = make_task(self, static_cast<std::uint32_t>(flags), shared_at + shared_size);
   task_data* const data = made.data();
   data->shared = shared_size != 0 ? reinterpret_cast<char*>(data) + shared_at : nullptr;
-  // None: a task that others depend on, and no more.
+  // No function: it is only a task that others depend on.
   data->routine = routine != nullptr ? routine : [](i32, task_data*) -> i32 { return 0; };
   data->part = 0;
   return data;
 }
 
-/// A new task, or the next part of the untied one that is running.
+/// Starts a new task, or the next part of the untied one that is running.
 void start_or_go_on(part& self, task_data* data, const dependence_list& depend) noexcept {
   task_front& of = front_of(data);
   if (__builtin_expect(of.is_running, 0)) {
@@ -153,14 +153,14 @@ OPENMP_API task_data* __kmpc_omp_task_alloc(ident*, i32, i32 flags, std::size_t 
                                             std::size_t shared_size, task_routine routine) {
   return allocate(entered(), flags, size, shared_size, routine);
 }
-/// Of a target construct, which runs here: there are no devices.
+/// A task of a target construct. It runs here, because there are no devices.
 OPENMP_API task_data* __kmpc_omp_target_task_alloc(ident*, i32, i32 flags, std::size_t size,
                                                    std::size_t shared_size, task_routine routine,
                                                    std::int64_t) {
   return allocate(entered(), flags, size, shared_size, routine);
 }
 
-// All that make a task return 0: the calling task goes on.
+// Functions that make a task return 0: the calling task goes on.
 OPENMP_API i32 __kmpc_omp_task(ident*, i32, task_data* data) {
   start_or_go_on(entered(), data, {});
   return 0;
@@ -176,10 +176,11 @@ OPENMP_API i32 __kmpc_omp_task_with_deps(ident*, i32, task_data* data, i32 count
   start_or_go_on(entered(), data, listed(all, others));
   return 0;
 }
-/// On which place a task had better run, by the data that it uses. We run it where it was made, if that thread has time.
+/// Gives the place on which a task should run, by the data that it uses. We ignore it: the task runs where it was made,
+/// if that thread has time.
 OPENMP_API i32 __kmpc_omp_reg_task_with_affinity(ident*, i32, task_data*, i32, void*) { return 0; }
 
-/// The program calls the function of an undeferred task by itself, between the two.
+/// The program calls the function of an undeferred task itself, between these two calls.
 OPENMP_API void __kmpc_omp_task_begin_if0(ident*, i32, task_data* data) {
   part& self = entered();
   task_front& of = front_of(data);
@@ -207,7 +208,7 @@ OPENMP_API void __kmpc_omp_wait_deps(ident*, i32, i32 count, const named_address
   const named_addresses all{of, static_cast<std::size_t>(count), more};
   wait_for_dependences(entered(), listed(all, others));
 }
-/// With nowait: a task that does nothing.
+/// With nowait it is a task that does nothing.
 OPENMP_API void __kmpc_omp_taskwait_deps_51(ident*, i32, i32 count, const named_address* of,
                                             i32 others, const named_address* more, i32 is_nowait) {
   part& self = entered();
@@ -221,7 +222,7 @@ OPENMP_API i32 __kmpc_omp_taskyield(ident*, i32, int) {
   return 0;
 }
 
-/// What omp_fulfill_event() takes.
+/// Returns what omp_fulfill_event() takes.
 OPENMP_API void* __kmpc_task_allow_completion_event(ident*, i32, task_data* data) {
   explicit_task& one = front_of(data).task();
   one.has_event = true;
@@ -230,7 +231,7 @@ OPENMP_API void* __kmpc_task_allow_completion_event(ident*, i32, task_data* data
 OPENMP_API void __kmpc_proxy_task_completed(i32, task_data* data) {
   task_pool::fulfil(front_of(data).task());
 }
-/// The same by a thread that OpenMP may not know.
+/// The same, called by a thread that OpenMP may not know.
 OPENMP_API void __kmpc_proxy_task_completed_ooo(task_data* data) {
   task_pool::fulfil(front_of(data).task());
 }

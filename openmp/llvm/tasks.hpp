@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // openmp/llvm/tasks.hpp -- tasks as LLVM's compilers lay them out
 //
-// The program asks for memory, fills it in, and then says what is to become of the task. In our memory of a task
-// (explicit_task) stand, one behind the other, what we know of it beside, the compiler's part (kmp_task_t with the
-// variables that are private to the task) and the addresses of the variables that it shares.
+// The program asks for memory, fills it in, and then tells what should happen to the task. Our memory of a task
+// (explicit_task) is followed by three things: what else we know of it, the compiler's part (kmp_task_t with the
+// variables that are private to the task), and the addresses of the variables that it shares.
 #ifndef LOCKSTEP_OPENMP_LLVM_TASKS_HPP
 #define LOCKSTEP_OPENMP_LLVM_TASKS_HPP
 
@@ -23,7 +23,7 @@ using task_routine = std::int32_t (*)(std::int32_t thread, task_data* of);
 struct task_data {
   void* shared;
   task_routine routine;
-  std::int32_t part;  ///< of an untied task: where it goes on. The program's
+  std::int32_t part;  ///< of an untied task: where it goes on. The program sets it
   union {
     task_routine destructors;  ///< if task_has_destructors
     std::int32_t unused;
@@ -35,26 +35,26 @@ struct task_data {
 };
 static_assert(sizeof(task_data) == 40, "as compilers have it");
 
-/// The bits of __kmpc_omp_task_alloc()'s flags that say something here.
+/// The bits of __kmpc_omp_task_alloc()'s flags that have a meaning here.
 enum task_flag : std::uint32_t {
   task_is_tied = 1,
   task_is_final = 2,
   task_is_mergeable = 4,
   task_has_destructors = 8,
-  task_is_proxy = 0x10,  ///< its end is said by __kmpc_proxy_task_completed()
+  task_is_proxy = 0x10,  ///< it ends with a call of __kmpc_proxy_task_completed()
   task_has_priority = 0x20
 };
 
-/// Before the compiler's part.
+/// What lies before the compiler's part.
 struct alignas(16) task_front {
   std::uint32_t flags;
   std::uint32_t size;  ///< of all that follows
-  std::uint16_t at;    ///< behind the begin of the explicit_task
-  bool is_running;     ///< an untied one
+  std::uint16_t at;    ///< bytes from the begin of the explicit_task
+  bool is_running;     ///< it is untied, and runs
   bool goes_on;        ///< it has another part to run
 
   task_data* data() noexcept { return reinterpret_cast<task_data*>(this + 1); }
-  /// Where it is in memory of its own.
+  /// The explicit_task whose memory this is in.
   explicit_task& task() noexcept {
     return *reinterpret_cast<explicit_task*>(reinterpret_cast<char*>(this) - at);
   }
@@ -69,11 +69,11 @@ inline task_front& front_of(task_data* of) noexcept {
 
 /// The outlined function of all tasks. `argument`: a task_front.
 void run_task(void* argument) noexcept;
-/// Memory with everything but the variables set.
+/// Makes a task. All its memory but the variables is set.
 task_front& make_task(part& self, std::uint32_t flags, std::size_t size) noexcept;
-/// What becomes of a task that is not to run.
+/// Ends a task that is not to run.
 void drop_task(part& self, task_front& of) noexcept;
-/// It runs, now or later.
+/// Starts a task, which runs now or later.
 void start(part& self, task_front& of, bool is_undeferred, const dependence_list& depend) noexcept;
 
 }  // namespace lockstep::openmp::llvm

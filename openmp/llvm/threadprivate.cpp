@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// threadprivate where the compiler does not use thread-local storage: Fortran's common blocks, -fnoopenmp-use-tls.
+// threadprivate, if the compiler does not use thread-local storage for it: Fortran's common blocks, -fnoopenmp-use-tls.
 //
-// Each variable has an index, which the compiler's word for it keeps once it is known. Each thread has a table of its
-// copies by index, which ends with the thread. The initial thread's copy is the variable itself.
+// Each variable has an index. The compiler has a word for the variable, which keeps the index once it is known. Each
+// thread has a table of its copies by index, which ends with the thread. The initial thread's copy is the variable
+// itself.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -30,12 +31,12 @@ using end_all_function = void (*)(void*, std::size_t);
 
 struct variable {
   void* original;
-  std::size_t size = 0;          ///< 0: nobody has asked for a copy yet
-  std::vector<char> at_first{};  ///< its bytes then
+  std::size_t size = 0;          ///< 0 until a thread asks for a copy
+  std::vector<char> at_first{};  ///< its bytes at that time
   make_function make = nullptr;
   copy_made_function copy = nullptr;
   end_function end = nullptr;
-  std::size_t count = 0;  ///< of an array of objects; 0: it is none
+  std::size_t count = 0;  ///< of objects in an array; 0: it is no array
   make_all_function make_all = nullptr;
   copy_all_function copy_all = nullptr;
   end_all_function end_all = nullptr;
@@ -73,7 +74,7 @@ struct all_variables {
   }
   static void end_thread(void* of) noexcept;
 
-  /// Under the lock.
+  /// Requires the lock.
   std::size_t index_of(void* original) {
     for (std::size_t i = list.size(); i-- > 0;) {
       if (list[i].original == original) return i;

@@ -20,7 +20,7 @@ using place_list = std::vector<place>;
 
 struct known {
   place_list places;
-  place usable;  ///< what this process could run on when it started
+  place usable;  ///< the CPUs that this process could use when it started
   bool is_bound = false, is_reset = false;
 };
 // Never destroyed, as the settings.
@@ -39,7 +39,7 @@ place_list units_of_machine(level which) {
   return result;
 }
 
-/// ":length" and ":length:stride", both optional. A length of 0 is refused.
+/// Reads ":length" and ":length:stride"; both are optional. A length of 0 is refused.
 bool take_interval(text_reader& from, unsigned& length, int& stride) noexcept {
   length = 1;
   stride = 1;
@@ -47,14 +47,14 @@ bool take_interval(text_reader& from, unsigned& length, int& stride) noexcept {
   return from.take_number(length) && length > 0 && (!from.take(':') || from.take_signed(stride));
 }
 
-/// In braces, or a number alone.
+/// Reads a place in braces, or a number alone.
 bool take_place(text_reader& from, place& result) {
   if (from.take('{')) return take_rest_of_place(from, result);
   result.resize(1);
   return from.take_number(result[0]);
 }
 
-/// The place, its numbers moved by `by`. False if one falls out of range.
+/// The place with its numbers moved by `by`. False if a number leaves the range.
 bool moved(const place& from, long by, place& result) {
   result.clear();
   for (const unsigned cpu : from) {
@@ -92,7 +92,7 @@ bool take_explicit_list(text_reader& from, place_list& result) {
   return true;
 }
 
-/// "cores", "sockets(2)".
+/// Reads "cores" or "sockets(2)".
 bool take_units(text_reader& from, place_list& result, bool& is_named) {
   level which = thread;
   is_named = take_level(from, which);
@@ -203,7 +203,7 @@ bool read_places(const char* text) noexcept {
 }
 
 bool read_cpu_affinity(const char* text) noexcept {
-  // "0 3 1-2 4-15:2": CPUs or ranges, with blanks or commas between; each CPU is a place.
+  // "0 3 1-2 4-15:2": CPUs or ranges, separated by blanks or commas. Each CPU is a place.
   text_reader from(text);
   place_list list;
   do {
@@ -240,12 +240,14 @@ thread_places initial_places() noexcept {
   return is_on() ? thread_places{this_record.bound_place, 0, count()} : thread_places();
 }
 
-//   primary  all are where the encountering thread is.
-//   close    members follow each other from place to place, beginning there. With more members than places each place
-//            gets as many in a row as come out even, and the rest go round once more, one to a place.
-//   spread   the partition is cut into as many parts as there are members, the first ones larger by one where it does
-//            not come out even. The caller has the part that its place is in, the others follow; each member is at the
-//            first place of its part, the caller stays. With more members than places: as close, in parts of one place.
+//   primary  All members are where the encountering thread is.
+//   close    Members follow each other from place to place, beginning with the caller's place. If there are more
+//            members than places, each place gets as many members in a row as divide evenly. The rest go round once
+//            more, one to a place.
+//   spread   The partition is cut into as many parts as there are members; if they do not divide evenly, the first
+//            parts have one place more. The caller has the part with its place and stays there. The other members
+//            follow, each at the first place of its part. If there are more members than places: as close, in parts of
+//            one place.
 thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size,
                                proc_bind how) noexcept {
   const unsigned places = static_cast<unsigned>(parent.count);

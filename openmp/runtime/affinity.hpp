@@ -15,18 +15,19 @@ namespace lockstep::openmp::affinity {
 
 /// Whether threads are bound at all in this process: places are known, and the first level is not bind(false).
 bool is_on() noexcept;
-/// How many CPUs the calling thread may use now, at most the container's quota; where threads are bound, the process.
+/// How many CPUs the calling thread may use now (if threads are bound: the process), at most the container's quota.
 int available_cpus() noexcept;
-/// Of a thread that is in no region.
+/// The places of a thread that is in no region.
 thread_places initial_places() noexcept;
-/// The places of the member `rank` of a region of `size`, encountered by a thread with `parent`, bound as `how` says.
-/// Pure, but for the list of places.
+/// The places of member `rank` of a region of `size` members, bound as `how` says. A thread with the places `parent`
+/// encountered the region. Pure, except that it reads the list of places.
 thread_places places_of_member(const thread_places& parent, unsigned rank, unsigned size,
                                proc_bind how) noexcept;
 /// Binds the calling thread to a place, unless it is there already; -1 lets it go where the process may.
 void bind_this_thread(int place) noexcept;
 
-/// Before a thread's first region, or its first question where it is: it gets a place, where threads are bound.
+/// Called before a thread's first region, and before the first question where it is. If threads are bound, it gets a
+/// place.
 void place_initial_thread(part& of) noexcept;
 
 /// Whether this process could run on a CPU when it started.
@@ -36,39 +37,39 @@ bool read_places(const char* text) noexcept;
 bool read_cpu_affinity(const char* text) noexcept;
 /// KMP_AFFINITY, which makes places. False: the text is wrong.
 struct kmp_request {
-  proc_bind bind = proc_bind::no;  ///< no: threads are not to be bound by it
+  proc_bind bind = proc_bind::no;  ///< no: it asks for no binding
   bool is_verbose = false;
-  bool is_reset = false;  ///< outside of regions initial threads run where the process may
+  bool is_reset = false;  ///< outside of regions initial threads may use all CPUs of the process
 };
 bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept;
-/// KMP_HW_SUBSET: from now on the process may use but a part of its CPUs. False: the text is wrong.
+/// KMP_HW_SUBSET: from now on the process uses only a part of its CPUs. False: the text is wrong.
 bool read_hardware_subset(const char* text) noexcept;
-/// Units of the machine, the outermost first; the number of the one that a CPU is in; its name in variables.
+/// Units of the machine, the outermost first. key_of() numbers the unit that a CPU is in; take_level() reads a name.
 enum level : int { package, node, cache, core, thread, levels };
 unsigned key_of(const cpu_place& at, level of) noexcept;
 bool take_level(text_reader& from, level& result) noexcept;
-/// Of a place "{0,2:3,!3}" what is behind the '{'.
+/// Reads the rest of a place "{0,2:3,!3}" after the '{'.
 bool take_rest_of_place(text_reader& from, std::vector<unsigned>& result);
 /// CPUs "first[-last][:stride]", each a place: first <= last, stride > 0.
 bool take_range(text_reader& from, std::vector<std::vector<unsigned>>& result);
 /// Adds `cpu` to the place that `key` says; keys are in `keys`, in the order of their first CPU.
 void add_by_key(std::vector<std::vector<unsigned>>& to, std::vector<unsigned>& keys, unsigned key,
                 unsigned cpu);
-/// For those two. All CPUs that the process may use; makes them fewer; takes those of these places that may be used, or
-/// returns false.
+/// For the two variables: all CPUs that the process may use. use_only() makes them fewer. use_places() takes those of
+/// the places that may be used, or returns false.
 const std::vector<unsigned>& usable_cpus() noexcept;
 void use_only(const std::vector<unsigned>& cpus) noexcept;
 bool use_places(const std::vector<std::vector<unsigned>>& list, const char* variable) noexcept;
 void reset_after_regions() noexcept;
-/// Whether bound threads are let go when their regions are over.
+/// Whether bound threads are released when their regions are over.
 bool resets() noexcept;
 
 /// From now on threads are bound, if there are places.
 void turn_on() noexcept;
-/// One place for each CPU, where threads are to be bound and nobody has said to what.
+/// One place for each CPU, if threads are to be bound and no variable says to what.
 void use_each_cpu() noexcept;
 int count() noexcept;
-/// The CPUs of a place, ascending or as written. Requires: 0 <= place < count().
+/// The CPUs of a place, ascending or in the order of the text. Requires: 0 <= place < count().
 const std::vector<unsigned>& cpus_of(int place) noexcept;
 
 }  // namespace lockstep::openmp::affinity

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Allocators. All memory is malloc()'s: of the memory spaces all but omp_high_bw_mem_space are that one; the traits
-// alignment, pool_size and fallback count; what cannot be had (high bandwidth, pinned pages) makes no allocator, as the
-// specification wants it.
+// Allocators. All memory comes from malloc(), for all memory spaces but omp_high_bw_mem_space. The traits alignment,
+// pool_size and fallback have an effect. A request for what we cannot give (high bandwidth, pinned pages) makes no
+// allocator, as the specification demands.
 //
-// A block of ours begins with a header, which stands before the address that the program has.
+// A block begins with a header of ours, which lies before the address that the program has.
 #include "allocators.hpp"
 
 #include <cstddef>
@@ -62,8 +62,8 @@ allocator* of(handle which) noexcept {
 
 struct header {
   void* start;        ///< as malloc() gave it
-  std::size_t size;   ///< that the program asked for
-  std::size_t total;  ///< that counts in the allocator's pool
+  std::size_t size;   ///< as the program asked for it
+  std::size_t total;  ///< that is counted in the allocator's pool
   handle owner;
 };
 
@@ -71,7 +71,7 @@ header& header_of(void* block) noexcept { return static_cast<header*>(block)[-1]
 
 bool is_power_of_2(std::size_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
-/// Counts `size` bytes to the allocator's pool; false if they do not fit. Relaxed: a count, it publishes nothing.
+/// Counts `size` bytes in the allocator's pool. False if they do not fit. Relaxed: a count publishes nothing.
 bool reserve(allocator& in, std::size_t size) noexcept {
   std::size_t used = in.used.load(detail::memory_order_relaxed);
   while (size <= in.pool && used <= in.pool - size) {
@@ -86,7 +86,7 @@ void give_back(allocator& in, std::size_t size) noexcept {
   in.used.fetch_sub(size, detail::memory_order_relaxed);
 }
 
-/// What a block takes: its size, and room to align it behind its header.
+/// What a block takes: its size, and room to align it after its header.
 struct extent {
   std::size_t align, extra, total;
 
@@ -104,8 +104,8 @@ struct extent {
   }
 };
 
-/// Makes a block larger or smaller within its allocator, which has no need for both. Null, and nothing changed, if that
-/// fails.
+/// Makes a block larger or smaller within its allocator, without needing room for both. Null, and nothing changed, if
+/// that fails.
 void* resize(void* block, std::size_t size) noexcept {
   const header old = header_of(block);
   allocator* const in = of(old.owner);
@@ -177,7 +177,7 @@ void destroy(handle which) noexcept { delete of(which); }
 void* allocate(std::size_t align, std::size_t size, handle from, bool is_zeroed) noexcept {
   if (size == 0) return nullptr;
   if (from == none) from = here().variables().allocator;
-  // As often as allocators name one another as their fallback; the last one has malloc's memory or none.
+  // Repeats as long as an allocator names another as its fallback. The last one gives malloc's memory, or none.
   while (true) {
     allocator* const in = of(from);
     const extent needs(in, align, size);

@@ -18,20 +18,20 @@ struct trait {
   std::uintptr_t value;
 };
 
-/// `none`, where there is no such memory.
+/// The result is `none` if there is no such memory.
 handle make(std::uintptr_t space, int count, const trait* traits) noexcept;
 void destroy(handle which) noexcept;
 
-/// Null where there is no memory. `none`: from the task's default allocator.
+/// Null if there is no memory. `none` means the task's default allocator.
 void* allocate(std::size_t align, std::size_t size, handle from, bool is_zeroed) noexcept;
 void release(void* block) noexcept;
-/// `none`: from the allocator that the block is of.
+/// `none` means the allocator of the block.
 void* reallocate(void* block, std::size_t size, handle from) noexcept;
 
-/// omp_default_mem_alloc (1) to omp_thread_mem_alloc: the same memory for all of them.
+/// omp_default_mem_alloc (1) to omp_thread_mem_alloc all give the same memory.
 constexpr handle last_predefined = 8;
 
-/// For OMP_ALLOCATOR. Other handles than those of predefined allocators have no name: "".
+/// For OMP_ALLOCATOR. Only predefined allocators have a name; the name of any other handle is "".
 const char* name_of(handle which) noexcept;
 
 }  // namespace lockstep::openmp::allocators

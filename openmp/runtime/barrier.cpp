@@ -16,8 +16,9 @@ struct task_arrival : detail::usual_arrival {
   unsigned looks = 0;
 
   bool is_called() const noexcept { return tasks.has_ready(); }
-  /// Those that are not far behind need no help, and nobody who looks into their deques. In a crowd each look is put off:
-  /// whoever takes the hint back is woken by the next task, at the cost of somebody who makes some.
+  /// A member that waits for a short time only needs no help: it would disturb the owners of deques. In a crowd each
+  /// look is put off, too: a member that takes the hint back is woken by the next task, which costs the maker of that
+  /// task time.
   void help() noexcept {
     const bool is_crowded = self.at->shared().barrier.policy().is_crowded();
     if (looks++ < short_wait) {
@@ -84,7 +85,7 @@ bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept {
     tasks.finish(self, parity);
     goes_on = !at.is_stopped();
   }
-  ++self.barriers;  // tasks that are made in finish() are still of this parity
+  ++self.barriers;  // tasks that are made in finish() still have this parity
   return goes_on;
 }
 

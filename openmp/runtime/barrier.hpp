@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/barrier.hpp -- all members of a region wait for all, and run tasks meanwhile
 //
-// It is the barrier of lockstep's team. A member that waits there is called to help where tasks are ready
-// (team_barrier.hpp). When all have arrived, those tasks that were made before are finished (POOL-1 of task_pool.hpp).
+// This is the barrier of lockstep's team. A member that waits there is called to help where tasks are ready
+// (team_barrier.hpp). When all have arrived, the tasks that were made before are finished (POOL-1 of task_pool.hpp).
 #ifndef LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
 
@@ -23,16 +23,16 @@ constexpr barrier_kind of_program = {"barrier", ompt::sync_kind::barrier_explici
                        of_region = {"end of region", ompt::sync_kind::barrier_implicit_parallel};
 
 bool pass_barrier_told(part& self, const barrier_kind& kind) noexcept;
-/// Without a tool, or where it is told otherwise.
+/// For programs without a tool, or barriers that a tool is told of elsewhere.
 bool pass_barrier_untold(part& self, const barrier_kind& kind) noexcept;
 
-/// Blocks until all members of the region have called it as often, and all tasks made before have ended. False, and
-/// without waiting, once the region is cancelled.
+/// Blocks until all members of the region have called it as often as this one, and all tasks made before have ended.
+/// Once the region is cancelled, it returns false without waiting.
 inline bool pass_barrier(part& self, const barrier_kind& kind = of_program) noexcept {
   return has_tool() ? pass_barrier_told(self, kind) : pass_barrier_untold(self, kind);
 }
 
-/// The same as the first thing that a function does which programs call: with a tool the way is another from there.
+/// The same for functions that programs call, as the first thing that they do: with a tool it takes another way.
 bool pass_barrier_called(const barrier_kind& kind, ompt::code from, void* frame) noexcept;
 [[gnu::always_inline]] inline bool enter_barrier(const barrier_kind& kind = of_program) noexcept {
   if (has_tool())
@@ -40,7 +40,7 @@ bool pass_barrier_called(const barrier_kind& kind, ompt::code from, void* frame)
   return pass_barrier_untold(here(), kind);
 }
 
-/// A task has become ready: those that sleep in the barrier of this region look again (POOL-2).
+/// A task has become ready: members that sleep in the barrier of this region look again (POOL-2).
 void wake_barrier(detail::member_state& at) noexcept;
 
 /// Whether `cancel parallel` has ended the region early.

@@ -31,7 +31,7 @@ void cancel_region(part& self) noexcept {
 
 bool looks_cancelled(part& self, cancel_kind kind) noexcept {
   if (kind == cancel_kind::work) return self.function != nullptr && is_work_cancelled(self);
-  // Tasks of a cancelled region are as those of a cancelled taskgroup.
+  // Tasks of a cancelled region are treated like those of a cancelled taskgroup.
   if (kind == cancel_kind::taskgroup && is_taskgroup_cancelled(*self.running)) return true;
   return is_region_cancelled(self);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/control_variables.hpp -- the internal control variables of OpenMP, and where they come from
 //
-// Each task has a copy of task_variables: what omp_set_...() changes holds for the task, and is copied to those it makes.
-// process_variables are read from the environment before main(), for LLVM's programs at the first call as well
-// (environment.cpp), and do not change but where a
-// function of the interface says so.
+// Each task has a copy of task_variables: a change by omp_set_...() holds for the task, and is copied to the tasks that
+// it makes. process_variables are read from the environment before main(), and for LLVM's programs once more at the
+// first call (environment.cpp). They do not change unless a function of the interface says so.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP
 
@@ -47,21 +46,21 @@ struct task_variables {
 /// OMP_TARGET_OFFLOAD.
 enum class target_offload : int { usual, mandatory, disabled };
 
-/// The control variables that the process has once, and what else the environment says.
+/// The control variables that the process has once, and what else the environment sets.
 struct process_variables {
   task_variables initial;             ///< of the initial task
   std::vector<int> threads_of_level;  ///< OMP_NUM_THREADS: by level of nesting; empty: not given
   std::vector<proc_bind> bind_of_level;
-  /// At the start, and what the default number of threads is: CPUs that may be used, at most the container's quota.
+  /// How many CPUs may be used at the start, at most the container's quota. The default number of threads.
   int usable_cpus = 1;
-  int cpus_of_quota = 2147483647;      ///< rounded up; none, or more than CPUs: no limit
+  int cpus_of_quota = 2147483647;      ///< rounded up; a number above that of CPUs is no limit
   bool has_max_active_levels = false;  ///< OMP_MAX_ACTIVE_LEVELS or OMP_NESTED was given
   bool can_cancel = false;             ///< OMP_CANCELLATION
   bool has_tool =
-      false;  ///< or there may be one: events and what tools ask for are seen to (ompt.hpp)
-  bool has_special_tasks = false;    ///< which may be cancelled, or which a tool is told of
+      false;  ///< there is a tool, or there may be one (ompt.hpp)
+  bool has_special_tasks = false;    ///< tasks may be cancelled, or a tool is told of them
   bool has_special_regions = false;  ///< lists by level, threads that are displayed, or a tool
-  bool is_of_llvm = false;  ///< the program asks for LLVM's runtime: it gets that one's ways
+  bool is_of_llvm = false;  ///< the program asks for LLVM's runtime, so it behaves like that one
   std::size_t seen = 0;     ///< a hash of the environment that all this was read from
   int max_task_priority = 0;
   int num_teams = 0, teams_thread_limit = 0;
@@ -73,7 +72,7 @@ struct process_variables {
   bool is_active = false;        ///< OMP_WAIT_POLICY
   bool has_looks = false;        ///< GOMP_SPINCOUNT was given
   unsigned long long looks = 0;  ///< GOMP_SPINCOUNT
-  wait_policy waiting;           ///< what these two say
+  wait_policy waiting;           ///< the policy that these two ask for
   bool has_waiting =
       false;  ///< one of them was given: else lockstep's default, or LOCKSTEP_WAIT_POLICY, holds
   bool displays_affinity = false;  ///< OMP_DISPLAY_AFFINITY
@@ -88,16 +87,16 @@ struct process_variables {
 /// Levels of nesting that omp_set_max_active_levels() takes.
 constexpr int supported_active_levels = 255;
 
-/// Never destroyed: programs call from their own destructors.
+/// Never destroyed: programs call us from their own destructors.
 union settings_storage {
   process_variables value;
   settings_storage() noexcept;  // environment.cpp: reads the environment, before the constructors of programs
   ~settings_storage() {}
 };
-/// Hidden: else each look would load its address first.
+/// Hidden: otherwise each look would first load its address.
 extern settings_storage settings_of_process __attribute__((visibility("hidden")));
 
-/// Of this process.
+/// The settings of this process.
 inline process_variables& process_settings() noexcept { return settings_of_process.value; }
 inline bool has_tool() noexcept { return __builtin_expect(process_settings().has_tool, 0); }
 

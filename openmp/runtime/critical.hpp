@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/critical.hpp -- what atomic operations exclude each other by that the processor does not have
+// openmp/runtime/critical.hpp -- the lock for atomic operations that the processor does not have
 #ifndef LOCKSTEP_OPENMP_RUNTIME_CRITICAL_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_CRITICAL_HPP
 
@@ -9,7 +9,8 @@ namespace lockstep::openmp {
 
 inline constinit lockstep::mutex atomic_lock;
 
-/// One at a time in the process, as long as it lives: a variable may be changed by programs of two compilers.
+/// Lets one thread at a time in the process through, as long as it lives. Programs of two compilers may change one
+/// variable.
 class atomic_section {
  public:
   atomic_section() noexcept { begin(); }

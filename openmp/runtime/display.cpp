@@ -31,24 +31,24 @@ namespace {
 
 using detail::append;
 
-/// What each of the two runtimes has where the program says nothing.
+/// The default format of each of the two runtimes.
 const char* usual_format() noexcept {
   return process_settings().is_of_llvm ? "OMP: pid %P tid %i thread %n bound to OS proc set {%A}"
                                        : "level %L thread %i affinity %A";
 }
 
-/// Never destroyed, as the settings.
+/// Never destroyed, like the settings.
 struct shown_state {
   std::string format = usual_format();
   std::vector<shown_region>
-      region_of_thread;  ///< by number of thread: the last that it encountered
+      region_of_thread;  ///< by number of thread: the last region that it encountered
 };
 shown_state& state() noexcept {
   static shown_state* const kept = new shown_state;
   return *kept;
 }
 
-/// Guards what the program may change: the format and what was shown. Whole in a child of fork().
+/// Guards what the program may change: the format, and what was shown. fork() holds it, so it is whole in a child.
 detail::fork_section state_lock;
 using around_fork = detail::held_around_fork<state_lock>;
 struct holding_state : detail::holding<detail::fork_section> {
@@ -68,7 +68,7 @@ constexpr field fields[] = {{'t', "team_num"},        {'T', "num_teams"},   {'L'
                             {'A', "thread_affinity"}, {'H', "host"},        {'P', "process_id"},
                             {'i', "native_thread_id"}};
 
-/// "0-3,7"; of a place "0:4,7".
+/// "0-3,7"; for a place "0:4,7".
 std::string cpus_as_text(const std::vector<unsigned>& cpus, bool is_place) {
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
@@ -108,7 +108,7 @@ std::string value_of(char letter, const part& of) {
     case 'P': return number_as_text(getpid());
     default: break;
   }
-  if (letter != 'i') return "undefined";  // as OpenMP says
+  if (letter != 'i') return "undefined";  // the word that OpenMP prescribes
   if (process_settings().is_of_llvm)
     return number_as_text(static_cast<long>(detail::native_system::thread_number()));
   std::string text;
@@ -116,7 +116,7 @@ std::string value_of(char letter, const part& of) {
   return text;
 }
 
-/// At `at`, behind the '%': reads the field's letter or its name in braces. 0: of a name that is not known.
+/// Reads the field's letter, or its name in braces, after the '%' at `at`. 0 if the name is not known.
 char take_letter(const char*& at) {
   if (*at == 0) return 0;
   if (*at != '{') return *at++;

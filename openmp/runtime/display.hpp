@@ -12,19 +12,19 @@ namespace lockstep::openmp {
 
 namespace display {
 
-/// The settings on stderr, in the form of the specification.
+/// Prints the settings to stderr, in the form of the specification.
 void show_environment(bool is_verbose) noexcept;
 
 /// OMP_AFFINITY_FORMAT. The text is copied.
 void set_affinity_format(const char* format) noexcept;
 std::string affinity_format() noexcept;
-/// The format filled in for the calling thread, whose part it is. Null: the format of the process.
+/// The format filled in for the calling thread, which has the part `of`. Null means the format of the process.
 std::string filled_in(const char* format, const part& of) noexcept;
-/// The same as a line: on stderr, with LLVM's programs on stdout.
+/// Prints the same as a line: to stderr, for LLVM's programs to stdout.
 void show_affinity(const char* format, const part& of) noexcept;
 
-/// For OMP_DISPLAY_AFFINITY, by a thread that encounters a region: whether its last one was another. Then all members are
-/// shown.
+/// For OMP_DISPLAY_AFFINITY, called by a thread that encounters a region: whether it differs from the thread's last
+/// region. Then all members are shown.
 struct shown_region {
   unsigned level = 0, size = 0;
   proc_bind bind = proc_bind::no;

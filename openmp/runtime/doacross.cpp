@@ -29,7 +29,7 @@ void doacross_board::begin(const loop_spec& outer, unsigned size, const ull* cou
     how_many_ = detail::chunks_of(0, outer.count, chunk_);
   }
   if (how_many_ == 0) how_many_ = 1;
-  // A line for each word, unless that takes too many.
+  // A line for each word, if that takes not too many.
   stride_ = how_many_ <= 4096 ? 8 : 1;
   const std::size_t wanted = how_many_ * stride_;
   if (wanted > capacity_ || how_many_ > marks_capacity_) {
@@ -74,7 +74,7 @@ void begin_doacross(part& self, const loop_spec& loop, const ull* counts, unsign
                     std::uintptr_t* reductions, void** memory) noexcept {
   loop_spec outer = loop;
   outer.needs_slot = true;
-  outer.is_dealt = false;  // a chunk may wait for all before it: they must have been given out
+  outer.is_dealt = false;  // a chunk may wait for all chunks before it, so those must have been given out
   begin_loop_with(self, outer, reductions, memory);
   if (self.is_alone() || !self.loop.has_slot()) return;
   const std::uint32_t number = self.loop.construct();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/doacross.hpp -- iterations that wait for named earlier ones: ordered(n), depend(source), depend(sink: ...)
 //
-// The outermost loop is workshared. Who runs an iteration of it runs the iterations inside one after the other, so one
-// word says how far they have come: a word for each chunk of the outermost loop, or for each member where chunks are
-// blocks. It holds the number, in program order, of the iteration that was posted last, and 1.
+// The outermost loop is workshared. The thread that runs an iteration of it runs the iterations inside one after the
+// other. So one word tells how far they have come: a word for each chunk of the outermost loop, or for each member if
+// chunks are blocks. The word is the number of the iteration that was posted last, in program order, plus 1.
 //
-//   DOACROSS-1  The words of a chunk only grow. Whoever waits for an iteration goes on once the word has its number, or
-//               more: a later one of the same chunk was posted.
+//   DOACROSS-1  The words of a chunk only grow. A wait for an iteration ends once the word has the number of that
+//               iteration, or of a later one of the same chunk.
 //   DOACROSS-2  What happens before the post of an iteration happens before the return of every wait for it.
 //
 // Memory order: that of published_words.hpp.
@@ -35,8 +35,8 @@ class doacross_board {
   doacross_board& operator=(const doacross_board&) = delete;
   ~doacross_board() { free_words(); }
 
-  /// By the first member of the construct, before others use it: the loop is `outer`, of `size` members, with `dimensions`
-  /// counts of iterations, the outermost first.
+  /// Called by the first member of the construct, before others use the board. The loop is `outer`, `size` members
+  /// share it, and `counts` has the iterations of `dimensions` loops, the outermost first.
   void begin(const loop_spec& outer, unsigned size, const ull* counts, unsigned dimensions,
              wait_policy policy) noexcept;
 
@@ -47,7 +47,7 @@ class doacross_board {
   void post(const Number* at) noexcept {
     word_of(static_cast<ull>(at[0])).publish(number_of(at) + 1);
   }
-  /// Blocks until it was posted, or the region is cancelled.
+  /// Blocks until the iteration was posted, or the region is cancelled.
   template <class Number>
   void wait(detail::member_state& self, const Number* at) noexcept {
     wait_for(self, static_cast<ull>(at[0]), number_of(at) + 1);
@@ -66,8 +66,8 @@ class doacross_board {
     detail::atomic<ull> word{0};
   };
 
-  /// In program order, within its chunk of the outermost loop: the numbers of a chunk do not overflow where the number
-  /// of iterations that a thread runs does not.
+  /// The iteration's number in program order, within its chunk of the outermost loop. The numbers of a chunk do not
+  /// overflow unless the number of iterations that one thread runs does.
   template <class Number>
   ull number_of(const Number* at) const noexcept {
     ull number = static_cast<ull>(at[0]);
@@ -87,20 +87,20 @@ class doacross_board {
   ull counts_[most_dimensions];
   ull chunk_ = 1;  ///< iterations of the outermost loop for each word; 0: a block for each member
   ull long_blocks_ = 0,
-      block_ = 0;  ///< so many members have a block of block_ + 1, the others of block_
+      block_ = 0;  ///< this many members have a block of block_ + 1, the others of block_
   std::size_t how_many_ = 0, capacity_ = 0, stride_ = 1, marks_capacity_ = 0;
   line* words_ = nullptr;
   detail::sleeper_mark* marks_ = nullptr;
   wait_policy policy_;
 };
 
-/// Begins a loop whose iterations wait for one another, with what begin_loop_with() takes beside.
+/// Begins a loop whose iterations wait for each other. The other arguments are those of begin_loop_with().
 void begin_doacross(part& self, const loop_spec& loop, const ull* counts, unsigned dimensions,
                     std::uintptr_t* reductions, void** memory) noexcept;
-/// Of the loop that the part is in; null in a region of one, where all earlier iterations are done.
+/// The board of the loop that the part is in. Null in a region of one, where all earlier iterations are done.
 doacross_board* doacross_of(part& self) noexcept;
 
-/// Tells a tool of an iteration that is posted, or waited for.
+/// Tells a tool that an iteration is posted, or waited for.
 template <class Number>
 void tell_iteration(part& self, const Number* at, unsigned dimensions,
                     ompt::dependence_type type) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the variables that the OpenMP specification and the manual of GCC's runtime describe. Values that make no sense
-// are said on stderr and ignored, as that runtime does.
+// Reads the variables that the OpenMP specification and the manual of GCC's runtime describe. It reports wrong values
+// on stderr and ignores them, as that runtime does.
 #include "environment.hpp"
 
 #include <pthread.h>
@@ -39,8 +39,8 @@ void say_invalid(const char* name) noexcept {
       detail::one_line(value_of(name)).c_str());
 }
 
-/// Hands the value to `read`, which returns false if it is none. Does nothing where the variable is not set. Returns
-/// whether a value was taken.
+/// Passes the value to `read`, which returns false if the value is wrong. Does nothing if the variable is not set.
+/// Returns whether a value was taken.
 template <class Read>
 bool read_variable(const char* name, Read read) noexcept {
   const char* const text = value_of(name);
@@ -51,7 +51,7 @@ bool read_variable(const char* name, Read read) noexcept {
   return false;
 }
 
-/// LLVM's variables, and those of its programs, may have a number.
+/// Switches of LLVM's runtime, and all switches of its programs, may also be numbers.
 bool take_switch(text_reader& from, bool& result,
                  bool may_be_number = process_settings().is_of_llvm) noexcept {
   const bool is_true = from.take_word("true") || (may_be_number && from.take_word("1"));
@@ -101,8 +101,8 @@ void bind_threads(process_variables& of, const std::vector<proc_bind>& levels) n
   affinity::turn_on();
 }
 
-/// OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY: threads are bound where one of them asks for it, and the first says
-/// nothing against it.
+/// OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY: threads are bound if one of them asks for it, unless the first forbids
+/// it.
 void read_affinity(process_variables& of) noexcept {
   if (const char* const text = value_of("KMP_AFFINITY")) {
     affinity::kmp_request asked;
@@ -196,7 +196,7 @@ void read_schedule(process_variables& of) noexcept {
   of.initial.run_schedule.is_given = true;
 }
 
-/// "4096", times 2^shift without a unit; B, K, M, G.
+/// Reads "4096", which is multiplied by 2^shift if it has no unit; units are B, K, M, G.
 bool take_size(text_reader& from, unsigned shift, std::size_t& result) noexcept {
   unsigned long long value = 0;
   if (!from.take_number(ULLONG_MAX, value)) return false;
@@ -280,7 +280,7 @@ void read_waiting(process_variables& of) noexcept {
   of.waiting = wait_policy::hybrid(std::chrono::nanoseconds(nanoseconds));
 }
 
-/// All that regions later on may have otherwise.
+/// Reads all settings that a program may change before later regions.
 void read_changeable(process_variables& of) noexcept {
   read_levels(of);
   read_schedule(of);
@@ -318,7 +318,7 @@ void read_changeable(process_variables& of) noexcept {
     display::set_affinity_format(format);
 }
 
-/// Variables of LLVM's runtime that tune what is not here: named once.
+/// Variables that only tune LLVM's runtime. A message names them once.
 void name_unheard() noexcept {
   static const char* const heard[] = {"KMP_AFFINITY",
                                       "KMP_ALL_THREADS",
@@ -344,7 +344,7 @@ void name_unheard() noexcept {
   if (!unheard.empty()) say("%s: not heard here (KMP_WARNINGS=0 silences this)", unheard.c_str());
 }
 
-/// Of all variables that say something here, and their values.
+/// A hash of all variables that have an effect here, and their values.
 std::size_t hash_of_variables() noexcept {
   std::string all;
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
@@ -391,7 +391,7 @@ void read_all(process_variables& of) noexcept {
 
 settings_storage::settings_storage() noexcept : value() {
   const int error = errno;
-  // Now, while the process most likely has one thread: with more the system takes 10 to 35 ms for it.
+  // Done now, because the process most likely still has one thread: with more the system takes 10 to 35 ms for it.
   detail::process_fence::prepare();
   value.is_of_llvm = is_asked_for_by_llvm();
   read_all(value);

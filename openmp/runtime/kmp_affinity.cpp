@@ -6,8 +6,8 @@
 //   scatter   from package to package first, then from core to core
 //   balanced  compact, in as many blocks as there are members
 //   explicit  as proclist=[...] says
-//   permute   so many of the innermost levels change first, the innermost of all fastest: so `scatter` is `compact` with
-//             all levels but one. Levels that have one unit each do not count.
+//   permute   this many of the innermost levels change first, and the innermost of all fastest. So `scatter` is
+//             `compact` with all levels but one. Levels that have one unit each do not count.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -22,7 +22,8 @@ namespace {
 using place = std::vector<unsigned>;
 using place_list = std::vector<place>;
 
-/// Each CPU with its place among its like in the unit around it: of `within`, or of all where that is negative.
+/// For each CPU its number among the units of that level: in the unit around it of level `within`, or in all if that is
+/// negative.
 std::vector<unsigned> numbers_of(const detail::cpu_topology& all, level of, int within) {
   std::vector<unsigned> result;
   for (const cpu_place& each : all) {
@@ -49,10 +50,10 @@ detail::cpu_topology topology() {
   return all;
 }
 
-/// Places of the units of `grain`, in the order of their CPUs when so many of the innermost levels change first.
+/// Places of the units of `grain`, in the order of their CPUs when `permute` of the innermost levels change first.
 place_list ordered_places(level grain, bool is_scattered, unsigned permute, unsigned offset) {
   const detail::cpu_topology all = topology();
-  // Packages, cores and threads, without those of which there is one in each unit around.
+  // Packages, cores and threads, without levels that have one unit in each unit around.
   std::vector<std::vector<unsigned>> numbers;
   for (const auto& [of, within] :
        {std::pair(package, -1), std::pair(core, int{package}), std::pair(thread, int{core})}) {
@@ -151,7 +152,7 @@ bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept {
   } while (from.take(','));
   if (!from.is_at_end() || (how == kind::listed) != !listed.empty()) return false;
   if (how == kind::none) return true;
-  // One number behind `balanced` and the like is the offset in LLVM's runtime as well.
+  // A single number after `balanced` and the like is the offset, as in LLVM's runtime.
   if (how == kind::listed) {
     if (!use_places(listed, "KMP_AFFINITY")) return false;
   } else {
@@ -163,7 +164,8 @@ bool read_kmp_affinity(const char* text, kmp_request& asked) noexcept {
 }
 
 bool read_hardware_subset(const char* text) noexcept {
-  // "2s,4c@1,1t": so many units of a kind in each unit around, after so many. With ':' before it, of all of the kind.
+  // "2s,4c@1,1t": this many units of a kind in each unit around, after skipping the number behind '@'. With ':' before
+  // it: of all units of the kind.
   text_reader from(text);
   const bool is_absolute = from.take(':');
   struct {

@@ -4,13 +4,13 @@
 // Iterations are numbered from 0; loop_spec turns the numbers into what the program counts by. A static loop shares
 // nothing. All others take tickets of lockstep's loop_board (loop_board.hpp), in one of its slots.
 //
-//   CURSOR-1  A member that is given the loop's last chunk is given no other after it: the code that GCC makes for
-//             lastprivate looks at the last chunk that a thread had. Where chunks are dealt, the last one is in no hand:
-//             it goes to the first member that finds all hands empty. So no member ends while a chunk has not begun.
-//   CURSOR-2  In an ordered loop a member passes its turn when it asks for the next chunk, or at the loop's end: after it
-//             has waited for it, whether the chunk had an ordered region or not.
-//   CURSOR-3  What others may still look at after the loop (shared memory of its slot) holds the slot until the member
-//             comes to its next construct, or to the end of its part.
+//   CURSOR-1  A member that is given the loop's last chunk is given no other after it: GCC's code for lastprivate looks
+//             at the last chunk that a thread had. If chunks are dealt, the last one is in no hand. It goes to the
+//             first member that finds all hands empty. So no member ends while a chunk has not begun.
+//   CURSOR-2  In an ordered loop a member passes its turn when it asks for the next chunk, or at the loop's end. It
+//             waits for its turn before that, whether the chunk had an ordered region or not.
+//   CURSOR-3  Others may still look at shared memory of the loop's slot after the loop. Then the member holds the slot
+//             until it comes to its next construct, or to the end of its part.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_LOOP_CURSOR_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_LOOP_CURSOR_HPP
 
@@ -31,10 +31,10 @@ struct loop_spec {
   ull chunk;                 ///< 0: none was given
   schedule_kind how;         ///< fixed, dynamic or guided
   bool is_ordered;           ///< has turns
-  bool is_dealt;             ///< dynamic, in any order: from hands
-  bool is_of_sections : 1;   ///< one by one also where a thread is alone
+  bool is_dealt;             ///< dynamic, in any order: chunks come from hands
+  bool is_of_sections : 1;   ///< one by one even if the thread is alone
   bool is_scope : 1;         ///< it has no iterations
-  bool needs_slot;  ///< also where it is static: for what members share beside the iterations
+  bool needs_slot;  ///< even if it is static, for what members share beside the iterations
 
   /// As unsigned or signed numbers; `is_up`: it counts up.
   static loop_spec of(bool is_up, ull start, ull end, ull increment) noexcept {
@@ -77,10 +77,10 @@ struct loop_spec {
 
 class loop_cursor {
  public:
-  /// Nothing of a loop is set: begin() does.
+  /// Sets nothing: begin() sets all.
   loop_cursor() noexcept {}
 
-  /// By all members of the region. `at` is null for a thread that is alone.
+  /// Called by all members of the region. `at` is null for a thread that is alone.
   void begin(const loop_spec& spec, detail::member_state* at, unsigned rank,
              unsigned size) noexcept {
     spec_ = spec;
@@ -143,7 +143,8 @@ class loop_cursor {
       board().leave(*at_, construct_, spec_.is_dealt);
     }
   }
-  /// At the end of the part. It may be in a loop still: compilers before Clang 19 say nothing where `cancel` leaves one.
+  /// Called at the end of the part. The part may still be in a loop: compilers before Clang 19 do not call us when
+  /// `cancel` leaves one.
   void leave_all() noexcept {
     if (has_slot_) end();
     if (holds_late_) leave_late();
@@ -153,7 +154,7 @@ class loop_cursor {
   bool has_slot() const noexcept { return has_slot_; }
   /// The number of the construct. Requires: has_slot().
   std::uint32_t construct() const noexcept { return construct_; }
-  /// Whether it has shared memory, which is to be held at its end.
+  /// Whether the loop has shared memory, which is held at its end.
   bool holds_memory = false;
 
  private:
@@ -208,7 +209,7 @@ class loop_cursor {
   bool next_dealt(ull& first, ull& last) noexcept {
     for (; tried_ < size_; ++tried_, owner_ = owner_ + 1 < size_ ? owner_ + 1 : 0) {
       const std::size_t hand =
-          (chunks_ - owner_ - 2) / size_ + 1;  // CURSOR-1: but for the last chunk
+          (chunks_ - owner_ - 2) / size_ + 1;  // without the last chunk: CURSOR-1
       if (board().taken_from_hand(construct_, owner_) >= hand) continue;
       const std::size_t taken = board().take_from_hand(construct_, owner_);
       if (taken < hand) return set(first, last, taken * size_ + owner_);

@@ -48,7 +48,7 @@ void tell_loop(part& self, const loop_spec& loop) noexcept {
 bool next_chunk_told(part& self, ull* first, ull* last) noexcept {
   if (!self.loop.next(first, last)) return false;
   const ull increment = self.loop.spec().increment, start = *first, end = *last;
-  // Of a loop that counts down both are negative numbers.
+  // In a loop that counts down both are negative numbers.
   const bool goes_down = static_cast<std::int64_t>(increment) < 0 && end < start;
   const ull iterations =
       goes_down ? (start - end - 1) / (0 - increment) + 1 : (end - start - 1) / increment + 1;
@@ -67,8 +67,8 @@ void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductio
   loop_spec with_slot = loop;
   with_slot.needs_slot = true;
   begin_loop(self, with_slot);
-  // Alone, its constructs have records one after the other. In a cancelled region, where it has no slot, what the record
-  // holds is of no use to anybody.
+  // A thread that is alone has the records of its constructs one after the other. In a cancelled region it may have no
+  // slot, and then the content of the record does not matter.
   const std::uint32_t number = self.is_alone() ? self.singles++ : self.loop.construct();
   construct_record& record = shared_of(self).record_of(number);
   record.lock.lock();
@@ -84,7 +84,7 @@ void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductio
 
 namespace {
 
-/// What a tool knows the ordered regions of a part's loops by.
+/// The address by which a tool knows the ordered regions of a part's loops.
 const void* turns_of(const part& self) noexcept {
   return self.is_alone() ? static_cast<const void*>(&self) : &self.at->shared();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/loops.hpp -- how loops are begun, for those that combine them with something else
+// openmp/runtime/loops.hpp -- begins loops, also for constructs that combine them with something else
 #ifndef LOCKSTEP_OPENMP_RUNTIME_LOOPS_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_LOOPS_HPP
 
@@ -10,22 +10,22 @@
 
 namespace lockstep::openmp {
 
-/// As schedule(runtime) says; `may_be_nonmonotonic`: the program does not ask for the order of iterations.
+/// The loop with schedule(runtime). `may_be_nonmonotonic`: the program does not ask for the order of iterations.
 loop_spec as_runtime(const loop_spec& loop, const part& self, bool may_be_nonmonotonic,
                      bool has_turns = false) noexcept;
-/// As the number of a schedule says, which the compiler passes with general loops.
+/// The loop with a schedule given by its number, as the compiler passes it with general loops.
 loop_spec as_numbered(const loop_spec& loop, const part& self, long number, long chunk,
                       bool has_turns = false) noexcept;
-/// The sections of a construct, 0 to count - 1.
+/// The sections of a construct as a loop, 0 to count - 1.
 loop_spec sections_of(unsigned count) noexcept;
 
-/// Tells a tool that it has begun.
+/// Tells a tool that the loop has begun.
 void tell_loop(part& self, const loop_spec& loop) noexcept;
 
 /// Begins a construct on this member.
 void begin_loop(part& self, const loop_spec& loop) noexcept;
-/// The same with what members share beside: arrays of task reductions, or null, and memory: its size in, its address
-/// out, or null.
+/// The same with what members share beside the iterations: arrays of task reductions, or null; and memory, or null.
+/// `*memory` is its size before the call, and its address after it.
 void begin_loop_with(part& self, const loop_spec& loop, std::uintptr_t* reductions,
                      void** memory) noexcept;
 /// The next chunk of this member, as the program counts.
@@ -36,13 +36,13 @@ bool next_chunk_told(part& self, ull* start, ull* end) noexcept;
 /// Ends it without a barrier.
 void end_loop(part& self) noexcept;
 
-/// An ordered region: it begins when those of all iterations before the member's chunk are over. The turn passes where
-/// the member asks for its next chunk (CURSOR-2 of loop_cursor.hpp).
+/// An ordered region. It begins when the ordered regions of all iterations before the member's chunk are over. The turn
+/// passes when the member asks for its next chunk (CURSOR-2 of loop_cursor.hpp).
 void begin_ordered(part& self) noexcept;
 void end_ordered(part& self) noexcept;
 
-/// A name for messages of the code at an address: its symbol, or its module and the place in it. Lives as long as the
-/// process.
+/// A name for the code at an address, for messages: its symbol, or its module and the offset there. It lives as long as
+/// the process.
 const char* name_of_function(const void* address) noexcept;
 
 }  // namespace lockstep::openmp

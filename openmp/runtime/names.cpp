@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of code, for observers: found once for each address, kept for good. The functions that compilers make of regions
-// are no symbols for the loader; the file of the module often has their names.
+// Names of code, for observers. Each address is looked up once, and its name is kept for ever. Functions that compilers
+// make of regions are no symbols for the loader, but the file of the module often has their names.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ class mapped_file {
   mapped_file(const mapped_file&) = delete;
   mapped_file& operator=(const mapped_file&) = delete;
 
-  /// `count` objects at an offset, or null where the file does not have them.
+  /// `count` objects at an offset; null if the file does not have them.
   template <class Type>
   const Type* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
     if (offset % alignof(Type) != 0 || offset > size_ || count > (size_ - offset) / sizeof(Type))
@@ -58,8 +58,8 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-/// The name of the function that begins so far behind the module's base: in the table of all symbols, where the file has
-/// one.
+/// The name of the function that begins this far after the module's base, from the table of all symbols, if the file
+/// has one.
 bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, char* text,
                   std::size_t size) noexcept {
   const mapped_file file(path);
@@ -98,7 +98,7 @@ const char* find_name(const void* address) noexcept {
     std::snprintf(text, sizeof text, "%s", found.dli_sname);
   } else {
     const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(found.dli_fbase);
-    // The program's own name may be a path from where it was started; this one holds.
+    // The program's own name may be a path relative to where it was started. This path always holds.
     const char* const path =
         std::strchr(found.dli_fname, '/') != nullptr && ::access(found.dli_fname, R_OK) == 0
             ? found.dli_fname

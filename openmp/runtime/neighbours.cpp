@@ -17,7 +17,8 @@ struct neighbour {
   const char* file;
 };
 
-/// What most libraries of the process find, if it is not this one. No program takes the address of this function.
+/// The function that most libraries of the process find, if it is not ours. No program takes the address of this
+/// function.
 const char* first_found(const neighbour& of) noexcept {
   Dl_info found;
   void* const function = dlsym(dlopen(nullptr, RTLD_LAZY), "omp_get_max_active_levels");
@@ -30,7 +31,8 @@ bool is_llvms(const char* name) noexcept {
          std::strncmp(name, "libiomp5", 8) == 0;
 }
 
-/// Of a program or a library: whether it needs an OpenMP runtime. `of`: a bool, set if that is LLVM's.
+/// Tests whether a program or a library needs an OpenMP runtime. `of` points to a bool, which is set if it needs
+/// LLVM's.
 int look_at_needs(dl_phdr_info* one, std::size_t, void* of) noexcept {
   const ElfW(Dyn)* const entries = dynamic_section_of(*one);
   if (entries == nullptr) return 0;
@@ -57,7 +59,7 @@ int look_at_library(dl_phdr_info* one, std::size_t, void* of) noexcept {
   return found.file != nullptr;
 }
 
-/// LLVM's or Intel's runtime, once it has started: it is loaded, and has registered the process as its own.
+/// LLVM's or Intel's runtime, if it has started: it is loaded, and has registered the process as its own.
 const char* started_libomp(neighbour& of) noexcept {
   char registered[64];
   std::snprintf(registered, sizeof registered, "/dev/shm/__KMP_REGISTERED_LIB_%d_%d",

@@ -7,8 +7,8 @@
 
 namespace lockstep::openmp {
 
-/// What the loader has of a module; null: nothing. And an address that stands there: glibc has made addresses of most of
-/// them, but not of the vdso's; others of none.
+/// The loader's data of a module; null if there is none. address_in() reads an address in it: glibc has relocated those
+/// of most modules, but not of the vdso; other C libraries relocate none.
 inline const ElfW(Dyn) * dynamic_section_of(const dl_phdr_info& module) noexcept {
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = module.dlpi_phdr[i];
@@ -23,9 +23,11 @@ const Type* address_in(const dl_phdr_info& module, const ElfW(Dyn) & entry) noex
   return reinterpret_cast<const Type*>(at < module.dlpi_addr ? at + module.dlpi_addr : at);
 }
 
-/// Whether the first that asks for an OpenMP runtime (the program, else a library of its) asks for LLVM's.
+/// Whether the first module that asks for an OpenMP runtime (the program, or else one of its libraries) asks for
+/// LLVM's.
 bool is_asked_for_by_llvm() noexcept;
-/// Says once on stderr if another runtime, or another copy of this one, has calls of the process that ours does not get.
+/// Prints once to stderr if another runtime, or another copy of this one, gets calls of the process that ours does not
+/// get.
 void tell_of_neighbours() noexcept;
 
 }  // namespace lockstep::openmp

@@ -24,7 +24,7 @@ thread_info& make_thread(thread_kind kind) noexcept {
 
 wait_id id_of(const void* lock) noexcept { return reinterpret_cast<std::uintptr_t>(lock); }
 
-/// How a lock is made, as enumerated by ompt_enumerate_mutex_impls.
+/// The number of a lock's implementation, as ompt_enumerate_mutex_impls numbers them.
 unsigned implementation_of(mutex_kind kind) noexcept {
   return kind == mutex_kind::critical || kind == mutex_kind::atomic ? 2 : 1;
 }
@@ -54,7 +54,7 @@ state work_state_of(const task_info& of) noexcept {
   return (of.region->flags & parallel_team) != 0 ? state::work_parallel : state::work_serial;
 }
 
-/// Of a thread, of a team or of a member.
+/// Begins the implicit task of a thread, of a team or of a member.
 void begin_implicit(part& self, region_info& of, task_info& own, int flags,
                     unsigned number) noexcept {
   own.region = &of;
@@ -113,7 +113,7 @@ void begin_initial_thread(part& initial) noexcept {
 
 void end_initial_thread(part& initial) noexcept {
   end_work(initial);
-  // With its region, against the specification: tools that were written for LLVM's runtime read it.
+  // Passes its region, although the specification says otherwise: tools that were written for LLVM's runtime read it.
   implicit_task::tell(endpoint::end, &initial.tool->region->own, &initial.tool->own, 0, 1,
                       task_initial);
   thread_end::tell(&this_thread().own);
@@ -145,7 +145,7 @@ region_scope::region_scope(part& encountering, unsigned requested, unsigned size
 
 region_scope::~region_scope() {
   if ((info.flags & parallel_team) != 0) {
-    // Of member 0, whose part is over: it is the running task once more.
+    // Member 0's task is the running one once more, to end its part.
     self_.tool = &info.primary;
     end_part(self_);
     self_.tool = &call_.task;
@@ -279,7 +279,7 @@ void begin_task(part& self, task_info& own) noexcept {
   frame& around = own.around->at;
   own.around->enter_left = around.enter.pointer;
   own.around->state_left = thread.now;
-  // Not in the barrier at the end of its region: its code is over.
+  // The barrier at the end of a region has no code of the program: the region's code is over.
   const bool has_code = around.exit.pointer != nullptr || (own.around->flags & task_initial) != 0;
   if (has_code && around.enter.pointer == nullptr) around.enter.pointer = thread.frame;
   task_schedule::tell(&own.around->own, how, &own.own);
@@ -301,7 +301,7 @@ void end_task(part& self, task_info& own, task_status how) noexcept {
 
 void set_exit_of_program(part& self, const void* own, void* saved) noexcept {
   frame& at = self.tool->at;
-  // Programs that keep no frame pointers have something else there: no place between our frame and the outer task's.
+  // In programs without frame pointers this is something else: no address between our frame and the outer task's.
   const std::less<const void*> below;
   const task_info* const around = self.tool->around;
   const bool is_frame = around != nullptr && below(own, saved) &&

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/ompt.hpp -- what tools are told: the tools interface of OpenMP 5.2 (OMPT), for programs of all compilers
 //
-// Whether the process may have a tool is known when the library is loaded, and stays so: has_tool() is a look at a byte of
-// the settings that nobody writes. What follows it is out of line: a program without a tool pays for the look alone. The
-// tool itself starts with the first thread that calls us (ompt_start.cpp).
+// Whether the process may have a tool is known when the library is loaded, and does not change. has_tool() reads a byte
+// of the settings that no thread writes. All else is out of line, so a program without a tool pays only for that look.
+// The tool itself starts with the first thread that calls us (ompt_start.cpp).
 //
-//   OMPT-1  Functions that programs call begin with entered() or note_call(): events name the place in the program, and the
-//           stack frame, of the call that they come from. A construct that runs code of the program keeps both
-//           (call_scope), since calls inside replace them.
-//   OMPT-2  What a tool knows of a task (task_info) lies beside the task: an implicit one's on the stack of its member, an
-//           explicit one's in front of it (info_of), so that tasks are as large as without a tool. Nobody reads part::tool
-//           and those bytes where has_tool() is false.
-//   OMPT-3  Members of a region report their end while they still are in it. The wait of member 0 ends when all have come;
-//           those of the others have no length.
-//   OMPT-4  Constructs whose end a compiler does not call (single, with GCC) end with the member's next construct, barrier,
-//           or part.
+//   OMPT-1  Functions that programs call begin with entered() or note_call(). So events have the place in the program,
+//           and the stack frame, of the call that they come from. A construct that runs code of the program saves both
+//           (call_scope), because calls inside it replace them.
+//   OMPT-2  What a tool knows of a task (task_info) lies beside the task. That of an implicit task is on the stack of
+//           its member. That of an explicit task lies in front of it (info_of), so tasks are as large as without a
+//           tool. Where has_tool() is false, no thread reads part::tool and those bytes.
+//   OMPT-3  Members of a region report their end while they are still in it. The wait of member 0 ends when all have
+//           come; the waits of the others have no length.
+//   OMPT-4  For some constructs a compiler does not call us at the end (single, with GCC). Such a construct ends with
+//           the member's next construct, barrier or part.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_OMPT_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_OMPT_HPP
 
@@ -36,26 +36,26 @@ struct alignas(64) task_info {
   data own{};
   frame at;
   int flags = 0;
-  unsigned rank = 0;  ///< of the thread that runs it, in its region
+  unsigned rank = 0;  ///< the rank of the thread that runs it, in its region
   region_info* region = nullptr;
   task_info* around =
-      nullptr;  ///< that its thread has left for it; of an implicit one: that encountered the region
-  bool is_running = false;  ///< an explicit one
+      nullptr;  ///< the task that its thread left for it; for an implicit task: the one that encountered the region
+  bool is_running = false;  ///< an explicit task that runs
   bool has_chunk = false;
 
-  // By the thread that makes it.
+  // Written by the thread that makes the task.
   alignas(64) void* memory = nullptr;  ///< of an explicit task: its data
   std::size_t memory_size = 0;
   dispatch_chunk chunk{};  ///< of a taskloop's task: its iterations
-  // By the thread that runs it, in a construct or while it runs another one.
+  // Written by the thread that runs the task, in a construct or while it runs another task.
   work_kind open = work_kind::none;  ///< the worksharing construct that an implicit task is in
   std::uint64_t open_count = 0;
-  state state_left = state::overhead;  ///< of its thread, when that left it for another task
-  void* enter_left = nullptr;          ///< its frame, then
+  state state_left = state::overhead;  ///< the thread's state when it left the task for another one
+  void* enter_left = nullptr;          ///< its frame at that time
 };
 static_assert(sizeof(task_info) == 128, "two lines");
 
-/// Of a region, for as long as its members run.
+/// What a tool knows of a region. It lives as long as the members run.
 struct region_info {
   data own{};
   unsigned size = 1;
@@ -65,22 +65,22 @@ struct region_info {
   task_info primary;                  ///< of member 0
 };
 
-/// Of a thread.
+/// What a tool knows of a thread.
 struct thread_info {
   data own{};
   state now = state::overhead;
   wait_id waits_for = 0;
   code from = nullptr;  ///< OMPT-1
   void* frame = nullptr;
-  bool yields = false;          ///< it leaves its task because of taskyield
+  bool yields = false;          ///< the thread leaves its task because of taskyield
   dispatch_chunk next_chunk{};  ///< of the task that it makes next, by taskloop
   region_info initial;          ///< of an initial thread
 };
 
-/// The calling thread's. Made where it has none: a thread that OpenMP does not know.
+/// The data of the calling thread. Made if there is none: a thread that OpenMP does not know.
 thread_info& this_thread() noexcept;
 
-/// Where the program has called, and the task's frame, until the construct ends (OMPT-1).
+/// Saves the place of the program's call, and the task's frame, until the construct ends (OMPT-1).
 class call_scope {
  public:
   explicit call_scope(part& self) noexcept;
@@ -96,7 +96,7 @@ class call_scope {
   void* const before_;
 };
 
-/// A state of the thread, until the scope ends.
+/// The thread is in this state until the scope ends.
 class state_scope {
  public:
   state_scope(thread_info& of, state now, wait_id what = 0) noexcept : of_(of), before_(of.now) {
@@ -112,7 +112,7 @@ class state_scope {
   const state before_;
 };
 
-/// A sync region: the thread waits in it. `has_begun`: only its wait begins, by begin_sync() it has begun itself.
+/// A sync region, in which the thread waits. `has_begun`: begin_sync() has begun the region, and only the wait begins.
 class sync_scope {
  public:
   sync_scope(part& self, sync_kind kind, bool has_begun = false) noexcept;
@@ -136,12 +136,13 @@ void begin_initial_thread(part& initial) noexcept;
 void end_initial_thread(part& initial) noexcept;
 void begin_worker() noexcept;
 void end_worker() noexcept;
-/// What was kept of it. After end_initial_thread(), when the thread ends; of a thread that is none of OpenMP's.
+/// Frees the data of the calling thread, after end_initial_thread() when the thread ends. For a thread that OpenMP does
+/// not know, too.
 void forget_this_thread() noexcept;
 
 // --- regions ---
 
-/// A region, or a league of teams, from its begin on the encountering thread to its end.
+/// A region or a league of teams, on the encountering thread from its begin to its end.
 class region_scope {
  public:
   region_scope(part& encountering, unsigned requested, unsigned size, int flags) noexcept;
@@ -157,8 +158,9 @@ class region_scope {
   const state_scope state_;
 };
 
-/// The part of a member begins, with `own`, which lives as long; and its function has returned, and it arrives at the
-/// region's end. It has left it (member 0's does when the region_scope ends).
+/// begin_part(): the part of a member begins, with `own`, which lives as long as the part. The next function: the
+/// region's function has returned, and the member arrives at the region's end. The last one: the member has left the
+/// region; for member 0 the end of the region_scope does this.
 void begin_part(part& self, region_info& of, task_info& own) noexcept;
 void arrive_at_end(part& self) noexcept;
 void end_part(part& self) noexcept;
@@ -180,12 +182,12 @@ class team_scope {
 // --- worksharing ---
 
 void tell_work(part& self, work_kind kind, endpoint end, std::uint64_t count) noexcept;
-/// OMPT-4: until end_work().
+/// A worksharing construct begins. It ends with end_work(): OMPT-4.
 void begin_work(part& self, work_kind kind, std::uint64_t count) noexcept;
 void end_work(part& self) noexcept;
 /// Returns `is_mine`.
 bool begin_single(part& self, bool is_mine) noexcept;
-/// A part of the construct's iterations, or a section, is given out.
+/// A chunk of the construct's iterations, or a section, is given out.
 void tell_chunk(part& self, dispatch_kind kind, std::uint64_t start,
                 std::uint64_t iterations) noexcept;
 void tell_section(part& self) noexcept;
@@ -194,19 +196,20 @@ void tell_reduction(part& self, endpoint end) noexcept;
 
 // --- tasks ---
 
-/// A task was made: `own` is new.
+/// A task was made; `own` is its data.
 void tell_creation(part& self, task_info& own, int flags, bool has_dependences) noexcept;
-/// The addresses that it depends on.
+/// Reports the addresses that the task depends on.
 void tell_dependences(task_info& of, const dependence* all, std::size_t count) noexcept;
 
-/// The calling member runs it. Between the two it is its running task.
+/// The calling member begins to run the task, which is then its running task until end_task().
 void begin_task(part& self, task_info& own) noexcept;
 void end_task(part& self, task_info& own, task_status how) noexcept;
-/// The running task's code is that of the function that has called us. `own`: our frame; `saved`: what is kept there of its.
+/// The running task's code is that of the function that has called us. `own`: our frame; `saved`: the caller's frame
+/// that is kept there.
 void set_exit_of_program(part& self, const void* own, void* saved) noexcept;
 [[gnu::always_inline]] inline void set_exit_of_program(part& self) noexcept {
   void** const own = static_cast<void**>(__builtin_frame_address(0));
-  set_exit_of_program(self, own, *own);  // read here: the call may be a jump, and the frame gone
+  set_exit_of_program(self, own, *own);  // read here, because the call may be a jump, after which the frame is gone
 }
 /// omp_fulfill_event().
 void tell_fulfilled(task_info& of, bool is_late) noexcept;
@@ -231,22 +234,22 @@ int control_tool(std::uint64_t command, std::uint64_t modifier, void* argument) 
 
 // --- the tool itself (ompt_start.cpp) ---
 
-/// Whether there is something that may be one. When the library is loaded: nothing of the tool's is called.
+/// Whether there may be a tool. Called when the library is loaded; it calls nothing of the tool.
 bool may_have_tool() noexcept;
 /// Looks for a tool, once.
 void start_tool() noexcept;
 bool is_tool_started() noexcept;
-/// At the end of the process, or where the tool asks for it: it is told of nothing from now on.
+/// Called at the end of the process, or when the tool asks for it: the tool is told of nothing from now on.
 void finish_tool();
 /// ompt_get_...() and the like, by their names (ompt_inquiry.cpp).
 function find_inquiry(const char* name);
 
-/// For note_call().
+/// The slow part of note_call().
 void note_call(code from, void* frame) noexcept;
 
 }  // namespace ompt
 
-/// Where nobody else sees the calling function's own place: OMPT-1.
+/// Inlined, so that the place is the one from which the enclosing function was called (OMPT-1).
 [[gnu::always_inline]] inline void note_call() noexcept {
   if (has_tool()) ompt::note_call(__builtin_return_address(0), __builtin_dwarf_cfa());
 }
@@ -258,7 +261,7 @@ template <class Lock>
   lock.lock();
   ompt::has_locked(kind, &lock);
 }
-/// For a lock that a program takes and gives back.
+/// Takes and gives back a lock for a program, and tells a tool.
 template <class Lock>
 [[gnu::always_inline]] inline void lock_told(ompt::mutex_kind kind, Lock& lock) noexcept {
   if (!has_tool()) return lock.lock();
@@ -280,13 +283,13 @@ template <class Lock>
   note_call();
   ompt::has_unlocked(kind, &lock);
 }
-/// The same without a call, in a function that has no place for what it would have to keep meanwhile.
+/// The same without a call, for a function that could not keep its variables across one.
 [[gnu::always_inline]] inline void note_call_in_place() noexcept {
   if (!has_tool() || this_record.tool == nullptr) return;
   this_record.tool->from = __builtin_return_address(0);
   this_record.tool->frame = __builtin_dwarf_cfa();
 }
-/// here(), in a function that programs call.
+/// here(), for a function that programs call.
 [[gnu::always_inline]] inline part& entered() noexcept {
   note_call();
   return here();

@@ -10,7 +10,7 @@
 namespace lockstep::openmp::ompt {
 namespace {
 
-/// What the calling thread runs; null: it has called nothing of ours.
+/// The task that the calling thread runs; null if the thread has called nothing of ours.
 task_info* current_task() noexcept {
   part* const current = this_record.current;
   return is_tool_started() && current != nullptr && this_record.tool != nullptr ? current->tool
@@ -19,8 +19,8 @@ task_info* current_task() noexcept {
 
 // --- callbacks ---
 
-/// Whether a callback is called for all its events. Compilers do some constructs in code of their own: GCC static loops,
-/// masked, flush, most atomic operations and reductions. There are no devices.
+/// Whether we call a callback for all its events. Compilers make code of their own for some constructs: GCC for static
+/// loops, masked, flush, most atomic operations and reductions. There are no devices.
 set_result support_of(unsigned event) noexcept {
   if (event == 0 || event >= most_events) return set_result::error;
   const auto is_one_of = [event](auto... numbers) { return ((event == numbers) || ...); };
@@ -137,7 +137,7 @@ struct enumerated {
   const char* name;
 };
 
-/// The one behind `current`; the first is behind the number before all.
+/// The entry after `current`. The one after the number below all is the first.
 template <std::size_t count>
 int next_of(const enumerated (&all)[count], int current, int* next, const char** name) noexcept {
   for (std::size_t i = 0; i + 1 < count; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A tool is looked for when the first thread comes to OpenMP: in the program and what is loaded with it, then in the
-// libraries of OMP_TOOL_LIBRARIES. The first whose ompt_start_tool() returns something, and that initialises, is told.
+// When the first thread comes to OpenMP, a tool is searched for: in the program and what is loaded with it, then in the
+// libraries of OMP_TOOL_LIBRARIES. The first tool whose ompt_start_tool() returns something, and that initialises, is
+// used.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <strings.h>
@@ -34,7 +35,7 @@ bool is_word(const char* text, const char* word) noexcept {
   return text != nullptr && strcasecmp(text, word) == 0;
 }
 
-/// What OMP_TOOL_VERBOSE_INIT asks for: how the search goes, in the words of LLVM's runtime, which tests of tools read.
+/// OMP_TOOL_VERBOSE_INIT asks for a log of the search. It uses the words of LLVM's runtime, which tests of tools read.
 class search_log {
  public:
   search_log() noexcept {
@@ -110,7 +111,7 @@ start_result* try_libraries(search_log& log) noexcept {
   }
 }
 
-/// Archer tells ThreadSanitizer what OpenMP orders, in programs that were compiled with that.
+/// Archer tells ThreadSanitizer what OpenMP orders, for programs that were compiled with ThreadSanitizer.
 bool is_for_archer() noexcept { return dlsym(RTLD_DEFAULT, "__tsan_acquire") != nullptr; }
 start_result* try_archer(search_log& log) noexcept {
   log.print("...searching tool libraries failed. Using archer tool.\n");
@@ -138,7 +139,7 @@ void* base_of(const void* address) noexcept {
   return dladdr(address, &about) != 0 ? about.dli_fbase : nullptr;
 }
 
-/// LLVM's runtime has the name as well as we do, to lead to those behind it.
+/// LLVM's runtime has a function of this name, as we do, which leads to those of modules behind it.
 bool is_of_runtime(void* start) noexcept {
   for (void* const where : {RTLD_DEFAULT, RTLD_NEXT}) {
     if (base_of(start) == base_of(dlsym(where, "__kmpc_fork_call"))) return true;
@@ -182,7 +183,7 @@ bool is_tool_started() noexcept {
 void finish_tool() {
   start_result* const last = started.load(detail::memory_order_relaxed);  // 1
   if (last == nullptr) return;
-  // The threads of the calling one end before, if that is in no region.
+  // The threads of the calling thread end first, if it is in no region.
   part* const current = this_record.current;
   if (current != nullptr && current->outer == nullptr) {
     pool::end_all(this_record);
@@ -196,8 +197,8 @@ void finish_tool() {
 
 }  // namespace lockstep::openmp::ompt
 
-/// Where a program or another library has one, the loader finds that; one that comes behind ours is found here. So that
-/// programs that were linked with us lead to their own.
+/// If a program or another library has this function, the loader finds theirs. One in a module that is loaded after
+/// ours is found here. So programs that were linked with us get their own.
 OPENMP_API ompt::start_result* ompt_start_tool(unsigned version, const char* runtime) {
   const auto next = reinterpret_cast<ompt::start_function>(dlsym(RTLD_NEXT, "ompt_start_tool"));
   return next != nullptr ? next(version, runtime) : nullptr;

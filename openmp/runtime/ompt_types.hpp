@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/ompt_types.hpp -- the binary interface to tools: chapter 19 of OpenMP 5.2
 //
-// Names are those of the specification without their prefix; values are its own. A callback is an `event`: its number,
-// and the function that the tool has set for it.
+// Names are those of the specification without their prefix, and values are the specification's. A callback is an
+// `event`: its number, and the function that the tool has set for it.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_OMPT_TYPES_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_OMPT_TYPES_HPP
 
@@ -75,7 +75,7 @@ enum class sync_kind : int {
 };
 
 enum class work_kind : int {
-  none = 0,  ///< ours
+  none = 0,  ///< our own value
   sections = 2,
   single_executor = 3,
   single_other = 4,

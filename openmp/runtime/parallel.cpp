@@ -18,7 +18,7 @@ namespace {
 
 constexpr int no_limit = 2147483647;
 
-/// OMP_NUM_THREADS and OMP_PROC_BIND may say something for each level.
+/// OMP_NUM_THREADS and OMP_PROC_BIND may have a value for each level.
 void set_level(task_variables& of, unsigned level) noexcept {
   const process_variables& settings = process_settings();
   if (level < settings.threads_of_level.size() && !of.has_own_levels)
@@ -26,7 +26,7 @@ void set_level(task_variables& of, unsigned level) noexcept {
   if (level < settings.bind_of_level.size()) of.bind = settings.bind_of_level[level];
 }
 
-/// What most processes have nothing of: is_process_plain().
+/// Sets what most processes do not use: see is_process_plain().
 void set_specials(region_frame& frame, const part& self, unsigned size,
                   const region_request& request) noexcept {
   const unsigned level = self.level + 1;
@@ -34,7 +34,7 @@ void set_specials(region_frame& frame, const part& self, unsigned size,
     const proc_bind own = self.variables().bind;
     frame.bind = own != proc_bind::no && request.bind != proc_bind::no ? request.bind : own;
     frame.is_bound = frame.bind != proc_bind::no;
-    frame.own.bind = frame.bind;  // what regions inside inherit, unless OMP_PROC_BIND has a list
+    frame.own.bind = frame.bind;  // regions inside inherit it, unless OMP_PROC_BIND has a list
   }
   frame.is_displayed = process_settings().displays_affinity &&
                        display::is_new_region({level, size, frame.bind, self.places});
@@ -87,7 +87,7 @@ void set_specials(region_frame& frame, const part& self, unsigned size,
   return size < detail::max_participants ? size : static_cast<unsigned>(detail::max_participants);
 }
 
-/// Where observers are told that a region is.
+/// The place of a region, for observers.
 [[gnu::noinline, gnu::cold]] call_site site_of(outlined_function of) noexcept {
   return call_site(name_of_function(reinterpret_cast<const void*>(of)), 0);
 }
@@ -152,7 +152,7 @@ const void* more_of(const region_request& request) noexcept {
     set_frame(of, self, size, request);
   }
   const bool ends_with_barrier = task_memory::may_make(function);
-  // Not returned by a function: the compiler would copy it by pairs of words, which have just been stored one by one.
+  // Not made by a function: the compiler would copy it by pairs of words that have just been stored one by one.
   const member_call what = {
       function, data, more_of(request), request.body,
       reinterpret_cast<std::uintptr_t>(&of) | std::uintptr_t{ends_with_barrier}};
@@ -169,7 +169,7 @@ const void* more_of(const region_request& request) noexcept {
   if (__builtin_expect(own.thread_limit != no_limit, 0)) root_of(self).give_threads_back(size);
 }
 
-/// With a tool. A frame of the stack of its own, as run_told_part() of pool.cpp.
+/// With a tool. It has a stack frame of its own, as run_told_part() of pool.cpp.
 [[gnu::noinline]] void run_told_alone(part& self, outlined_function function, void* data,
                                       const region_request& request,
                                       ompt::region_info& region) noexcept {
@@ -193,7 +193,7 @@ const void* more_of(const region_request& request) noexcept {
   run_with_pool(record, self, function, data, size, request);
 }
 
-// Flat: the part is made and ended here.
+// Flat: the part is made and ended inside this function.
 [[gnu::flatten, gnu::noinline]] void run_alone(part& self, outlined_function function, void* data,
                                                const region_request& request) noexcept {
   lone_part alone(self, function, request);

@@ -8,35 +8,35 @@
 
 namespace lockstep::openmp {
 
-/// What the compiler asks for, beside the function and its data.
+/// What the compiler asks for besides the function and its data.
 struct region_request {
-  proc_bind bind = proc_bind::no;   ///< no: nothing was said
-  const loop_spec* loop = nullptr;  ///< of a combined loop, that each member begins with
+  proc_bind bind = proc_bind::no;   ///< no: not given
+  const loop_spec* loop = nullptr;  ///< the loop of a combined construct, with which each member begins
   task_group* group = nullptr;      ///< of `parallel` with task reductions
-  int threads_inside = 0;           ///< for regions inside; 0: nothing was said
-  unsigned asked = 0;               ///< num_threads(asked); 0: nothing was said
+  int threads_inside = 0;           ///< for regions inside; 0: not given
+  unsigned asked = 0;               ///< num_threads(asked); 0: not given
   part_body body =
-      nullptr;  ///< calls the function, with the data and a word more; null: function(data)
+      nullptr;  ///< calls the function with the data and one more word; null: function(data)
   void* more = nullptr;
 };
 
-/// How many threads a region has that `self` encounters. `asked`: num_threads(asked), or 0. `sections`: of a parallel
-/// sections, or 0. What it takes of a thread limit is given back by run_region().
+/// How many threads a region gets that `self` encounters. `asked`: num_threads(asked), or 0. `sections`: those of a
+/// parallel sections construct, or 0. If the threads are taken from a thread limit, run_region() gives them back.
 unsigned resolve_threads(part& self, unsigned asked, unsigned sections = 0) noexcept;
 
-/// Runs a region of so many threads, which resolve_threads() has said.
+/// Runs a region with as many threads as resolve_threads() has returned.
 void run_region(part& self, outlined_function function, void* data, unsigned size,
                 const region_request& request) noexcept;
-/// Of as many as `request` asks for.
+/// Runs a region with as many threads as `request` asks for.
 void run_region(part& self, outlined_function function, void* data,
                 const region_request& request) noexcept;
 
-/// The same for 2 or more, with the threads of the thread that has `record`.
+/// Runs a region of 2 or more threads, with the threads of the thread that has `record`.
 void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
                              void* data, unsigned size, const region_request& request) noexcept;
 
-/// Ends the threads that the calling thread has for its regions: later ones begin with new threads. False if it is in a
-/// region.
+/// Ends the threads that the calling thread has for its regions; later regions start new threads. False if the thread
+/// is in a region.
 bool end_threads() noexcept;
 
 /// A part of a region that has one member, on the calling thread, as long as this lives.

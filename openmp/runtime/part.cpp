@@ -29,7 +29,7 @@ namespace {
 //   1  numbers.fetch_add  relaxed  -      hands out numbers, nothing else
 detail::atomic<std::uint32_t> numbers{0};
 
-/// The thread ends: so do its pools, with their threads.
+/// A thread ends. Its pools end, with their threads.
 void end_thread(void* value) noexcept {
   thread_record& record = this_record;
   pool::end_all(record);
@@ -68,7 +68,7 @@ bool end_threads() noexcept {
 
 part& begin_thread() noexcept {
   read_what_main_has_set();
-  // Who watches is to see the first region as well.
+  // Observers start here, so that they see the first region, too.
   static_cast<void>(detail::environment::of_process());
   root_part* const made = new (std::nothrow) root_part;
   if (made == nullptr) fail("Out of memory");

@@ -37,16 +37,16 @@ using part_body = void (*)(part& self, const member_call& call);
 
 /// Where a thread may run (affinity.hpp). Places count from 0; a partition is the places first to first + count - 1.
 struct thread_places {
-  int place = -1;  ///< that the thread is bound to; -1: to none
+  int place = -1;  ///< the place that the thread is bound to; -1: none
   int first = 0, count = 0;
 
   bool operator==(const thread_places&) const = default;
 };
 
-/// Where a part is. Parts of a region begin with what the thread has that encountered it, but for the levels.
+/// Where a part is. The parts of a region begin with what the encountering thread has, except for the levels.
 struct surroundings {
-  unsigned level = 0;         ///< regions around the part's, that one counted too
-  unsigned active_level = 0;  ///< those of them that have more than one member
+  unsigned level = 0;         ///< how many regions the part is in, its own among them
+  unsigned active_level = 0;  ///< how many of these have more than one member
   unsigned team_num = 0, num_teams = 1;
   thread_places places;
   std::uint32_t is_in_teams = 0;  ///< 0 or 1; a word, so that all is copied by whole words
@@ -55,23 +55,23 @@ struct surroundings {
 struct part : surroundings {
   unsigned rank = 0, size = 1;
   detail::member_state* at = nullptr;  ///< lockstep's; null in a region of one
-  shared_region* shared = nullptr;     ///< null: none was needed yet, in a region of one
+  shared_region* shared = nullptr;     ///< null in a region of one that has not needed it yet
   part* outer = nullptr;
-  outlined_function function = nullptr;  ///< of the region; null: an initial part
+  outlined_function function = nullptr;  ///< the region's function; null for an initial part
   task* running;  ///< what the thread runs now: &implicit, or an explicit task
   task implicit;
-  std::uint32_t barriers = 0;  ///< passed in this region: tasks are counted by it (task_pool.hpp)
+  std::uint32_t barriers = 0;  ///< passed in this region; tasks are counted by its parity (task_pool.hpp)
   std::uint32_t singles = 0;
   loop_cursor loop;  ///< the worksharing construct that the part is in
   void* doacross =
-      nullptr;  ///< what a program has said of its loops before they begin (llvm/doacross.cpp)
+      nullptr;  ///< doacross.cpp)/doacross.cpp)
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
-  member_tasks* tasks = nullptr;  ///< what it has in the pool of tasks; null: it has made none yet
+  member_tasks* tasks = nullptr;  ///< its data in the pool of tasks; null until it makes a task
   std::uint32_t asked_threads =
       0;  ///< num_threads() of the region that it encounters next; 0: none
   proc_bind asked_bind = proc_bind::no;        ///< likewise
-  special_request* asked_specially = nullptr;  ///< what more is asked, to be deleted; null: nothing
-  bool ends_with_barrier = false;              ///< at which tasks are run: the region may make some
+  special_request* asked_specially = nullptr;  ///< further requests, to be deleted; null: none
+  bool ends_with_barrier = false;              ///< a barrier that runs tasks, because the region may make some
   bool is_cancelled = false;                   ///< by `cancel parallel`, in a region of one
   std::uint8_t flushes = 0;                    ///< modulo 256 (llvm/synchronization.cpp)
   std::uint32_t work_cancelled_at =
@@ -79,7 +79,7 @@ struct part : surroundings {
   ompt::task_info* tool;  ///< of the task that runs; set and read where there is a tool
 
   part() noexcept : running(&implicit) {}
-  /// Of a region that `encountering` has encountered.
+  /// A part of a region that `encountering` has encountered.
   explicit part(part* encountering) noexcept
       : surroundings(*encountering), outer(encountering), running(&implicit) {
     ++level;
@@ -95,9 +95,9 @@ struct part : surroundings {
 struct thread_record {
   part* current = nullptr;        ///< null: the thread has not called us yet
   pool* pools = nullptr;          ///< one for each level of nesting that it encountered
-  std::uint32_t number = 0;       ///< of the thread in this process, from 1 on; 0: not given yet
+  std::uint32_t number = 0;       ///< the thread's number in this process, from 1; 0: none yet
   std::int32_t bound_place = -1;  ///< where affinity.cpp has bound the thread; -1: nowhere
-  ompt::thread_info* tool = nullptr;  ///< null as well: no tool is there
+  ompt::thread_info* tool = nullptr;  ///< null also if there is no tool
 };
 extern __thread thread_record this_record
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -110,7 +110,7 @@ inline part& here() noexcept {
   part* const current = this_record.current;
   return __builtin_expect(current != nullptr, 1) ? *current : begin_thread();
 }
-/// What the environment says, also what the program has set before its first call.
+/// The settings of the environment, including what the program has set before its first call.
 inline process_variables& called_settings() noexcept {
   static_cast<void>(here());
   return process_settings();

@@ -34,7 +34,8 @@ detail::resolved_team team_for(unsigned size) {
   return made;
 }
 
-/// The teams of the process that are there when it ends, for their ledgers. Whole in a child of fork().
+/// The teams of the process that exist when it ends, for their ledgers. fork() holds the lock, so the list is whole in
+/// a child.
 detail::fork_section teams_lock;
 using holding_teams = detail::holding<detail::fork_section>;
 
@@ -53,7 +54,7 @@ class holding {
   self.shared->tasks.finish(self, self.barriers & 1u);
 }
 
-/// The end of a member's part: it leaves no task behind, and holds no slot.
+/// The end of a member's part. Afterwards it has no tasks and holds no slot.
 [[gnu::always_inline]] inline void end_part(part& self) noexcept {
   self.loop.leave_all();
   if (self.ends_with_barrier) {
@@ -83,7 +84,7 @@ class holding {
   end_part(self);
 }
 
-/// With a tool. A frame of the stack of its own: the code of the region begins above it.
+/// With a tool. It has a stack frame of its own: the code of the region begins above it.
 [[gnu::noinline, gnu::cold]] void run_told_part(part& self, const member_call& call) noexcept {
   ompt::region_info& region = *call.of().told;
   ompt::task_info own;
@@ -210,7 +211,7 @@ void pool::fit(unsigned size) noexcept {
     pthread_mutex_init(&lock_, nullptr);
     pthread_cond_init(&news_, nullptr);
     pthread_cond_init(&leaving_, nullptr);
-    // Tasks and records of the region in which the process was forked are as other threads have left them.
+    // In a child of fork(), tasks and records of the region are as other threads have left them, so they are destroyed.
     shared.~shared_region();
     ::new (static_cast<void*>(&shared)) shared_region();
   }
@@ -225,7 +226,7 @@ void pool::fit(unsigned size) noexcept {
   }
   if (team_ != nullptr && size < team_->size) {
     if (smaller_regions_ == 0 || size > smaller_size_) smaller_size_ = size;
-    fitting_size_ = 0;  // the next one is to be looked at as well
+    fitting_size_ = 0;  // so the next region is looked at, too
     if (++smaller_regions_ < shrink_after_) return;
     make_team(smaller_size_);
     has_shrunk_ = true;
@@ -255,7 +256,7 @@ void pool::make_team(unsigned size) noexcept {
     ++teams_;
     if (started_ != 0) pthread_cond_broadcast(&news_);
   }
-  // Now: a new thread finds the team there, and need not sleep before its first region.
+  // Starts the threads now: a new thread finds the team, and need not sleep before its first region.
   if (started_ + 1 < size) start_threads(size);
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/pool.hpp -- the threads that a thread has for the regions that it encounters
 //
-// Each thread that encounters regions has a pool, and one more for each level of nesting. A pool has threads of its own:
-// thread r is member r of the pool's regions, as long as it lives, so what the program keeps for each thread is there
-// again in the next region. They serve a lockstep team of the pool's, one at a time.
+// Each thread that encounters regions has a pool for each level of nesting. A pool has threads of its own. Thread r is
+// member r of the pool's regions as long as it lives, so the program finds its data of that thread again in the next
+// region. The threads serve one team of the pool at a time.
 //
-//   POOL-3  A region larger than the team makes another team, and threads that lack; one of fewer members runs on the
-//           first ones of the team. After shrink_after_ smaller regions in a row a team for the largest of them is made:
-//           those who are left out disturb nobody then. That costs 60 us, as the way back does; with 8 threads on 2 CPUs
-//           a region of 2 takes 6 us beside those left out, else 0.4. So after a team of that kind has run 32 regions the
-//           next one comes in half as many, else in twice as many. Threads are never ended before the pool.
-//   POOL-4  In a child of fork() there are no threads: the next region makes new ones, and a new team. The old team is
-//           left as it is: the forking thread may be in it.
-//   POOL-5  Members read what they need of the thread that encountered their region where that thread has it, and in
-//           `frame`. Both are written only where they change: else each member would fetch lines again in every region.
+//   POOL-3  If a region is larger than the team, the pool makes another team and the missing threads. A smaller region
+//           runs on the first members of the team. After shrink_after_ smaller regions in a row, the pool makes a team
+//           for the largest of them, so that the other threads do not disturb it. This costs 60 us, and so does the way
+//           back. With 8 threads on 2 CPUs a region of 2 takes 6 us beside the others, and 0.4 without them. If such a
+//           team has run 32 regions, the next one comes after half as many smaller regions, otherwise after twice as
+//           many. Threads never end before the pool.
+//   POOL-4  In a child of fork() there are no threads. The next region makes new ones, and a new team. The old team
+//           stays as it is, because the forking thread may be in it.
+//   POOL-5  Members read the data of the thread that encountered their region where that thread has it, and in `frame`.
+//           Both are written only if they change. Otherwise each member would fetch lines again in every region.
 //   POOL-6  Only the thread that has the pool calls it, and only while none of its regions runs.
 #ifndef LOCKSTEP_OPENMP_RUNTIME_POOL_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_POOL_HPP
@@ -33,28 +34,28 @@
 
 namespace lockstep::openmp {
 
-/// What the members of a region read of it, beside the function and its data, and what `outer` is in.
+/// What the members of a region read of it, besides the function, its data and what `outer` has.
 struct region_frame {
   part* outer = nullptr;
   const task_variables* variables = nullptr;
   task_group* group =
-      nullptr;              ///< of the implicit tasks; null but for parallel with task reductions
-  bool is_special = false;  ///< it is bound, or displayed, or a tool is told of it
+      nullptr;              ///< the group of the implicit tasks; null except for parallel with task reductions
+  bool is_special = false;  ///< members are bound or displayed, or a tool is told of them
   bool is_bound = false, is_displayed = false;
   proc_bind bind = proc_bind::no;
-  task_variables own;  ///< if `variables` says so: where they are not those of `outer`
+  task_variables own;  ///< used if `variables` points here: they differ from those of `outer`
 
   bool operator==(const region_frame&) const = default;
 };
 
-/// Whether regions need nothing but a team: no places, no lists of variables by level, no display of threads, no tool.
+/// Whether a region needs only a team: no places, no lists of variables by level, no display of threads, no tool.
 bool is_process_plain() noexcept;
 
-/// A region, as its members are told.
+/// A region, as its members get it.
 struct member_call {
   outlined_function function;  ///< of the program
   void* data;
-  const void* more;      ///< without `body` the loop that the part begins with, or null
+  const void* more;      ///< without `body`: the loop with which the part begins, or null
   part_body body;        ///< calls the function; null: function(data) does
   std::uintptr_t where;  ///< the pool; bit 0: it ends with a barrier, since it may make tasks
 
@@ -73,7 +74,7 @@ struct member_call {
 
 }  // namespace lockstep::openmp
 
-/// It travels with the announcement of the region: nobody can tell a copy of it from itself.
+/// It travels with the announcement of the region. A copy cannot be told from the original.
 template <>
 struct lockstep::detail::may_be_copied<lockstep::openmp::member_call, true> : std::true_type {};
 static_assert(lockstep::detail::job::travels_as<const lockstep::openmp::member_call>(),
@@ -89,24 +90,24 @@ class pool {
   /// Ends the threads.
   ~pool();
 
-  /// Of the thread that has the record: one that is not in use.
+  /// A pool that is not in use, of the thread that has the record.
   static pool& idle_one(thread_record& of) noexcept {
     pool* const first = of.pools;
     return __builtin_expect(first != nullptr && !first->is_used_, 1) ? *first : next_idle_one(of);
   }
-  /// All of a thread that is in no region: its threads end.
+  /// Ends all pools of a thread that is in no region, with their threads.
   static void end_all(thread_record& of) noexcept;
 
-  /// The next regions of the thread have new teams, with the settings as they are then, of the same threads.
+  /// The next regions of the thread have new teams of the same threads, with the settings of that time.
   static void renew_teams(thread_record& of) noexcept;
-  /// The thread itself, and all that it has.
+  /// How many threads the thread has, itself among them.
   static int count_threads(const thread_record& of) noexcept;
 
   /// Before a region of `size` members, 2 or more.
   void prepare(unsigned size) noexcept {
     if (__builtin_expect(size != fitting_size_, 0)) fit(size);
   }
-  /// Runs it. False if it was cancelled.
+  /// Runs the region. False if it was cancelled.
   bool run(unsigned size, const member_call& what, call_site where) noexcept {
     is_used_ = true;
     served_team& team = *team_;
@@ -116,11 +117,11 @@ class pool {
     return goes_on;
   }
 
-  /// Nothing is to be said or bound at the begin of a part, and all levels of nesting are alike.
+  /// Nothing has to be set or bound at the begin of a part, and all levels of nesting are alike.
   const bool is_plain = is_process_plain();
 
   region_frame frame;
-  ompt::region_info* told = nullptr;  ///< the region that runs; set and read where there is a tool
+  ompt::region_info* told = nullptr;  ///< the region that runs; used only if there is a tool
   alignas(64) shared_region shared;
   pool* next = nullptr;  ///< of the same thread
 
@@ -146,13 +147,13 @@ class pool {
   };
 
   static pool& next_idle_one(thread_record& of) noexcept;
-  /// Sees to it that there is a team for regions of this size.
+  /// Provides a team for regions of this size.
   [[gnu::noinline]] void fit(unsigned size) noexcept;
   void make_team(unsigned size) noexcept;
   void start_threads(unsigned size) noexcept;
   void release_team() noexcept;
   static void in_child(void* team) noexcept;
-  // Teams never end with the process: their ledgers are printed at its exit, where LOCKSTEP_LEDGER asks for them.
+  // Teams do not end with the process: their ledgers are printed at its exit, if LOCKSTEP_LEDGER asks for them.
   static void list(served_team& one) noexcept;
   static void unlist(served_team& one) noexcept;
   static void print_ledgers() noexcept;
@@ -166,10 +167,10 @@ class pool {
   bool is_orphaned_ = false;   ///< POOL-4
   unsigned fitting_size_ = 0;  ///< a region of this size needs no look at the team
   unsigned smaller_size_ = 0,
-           smaller_regions_ = 0;  ///< so many regions of that size at most, in a row
+           smaller_regions_ = 0;  ///< how many regions in a row were smaller
   unsigned shrink_after_ = first_shrink_after;
   bool is_outdated_ = false;  ///< the team was made with other settings
-  bool has_shrunk_ = false;   ///< the team was made so
+  bool has_shrunk_ = false;   ///< the team was made for smaller regions (POOL-3)
   unsigned started_ = 0;      ///< threads
   served_team* team_ = nullptr;
   worker* last_ = nullptr;

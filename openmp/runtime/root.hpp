@@ -10,7 +10,7 @@
 
 namespace lockstep::openmp {
 
-/// The initial part of a thread, with what its contention group counts.
+/// The initial part of a thread, with the counts of its contention group.
 //
 // Memory order (# marks the line)
 //   #  access           order    pairs  why it suffices
@@ -22,8 +22,8 @@ struct root_part : part {
   root_part() noexcept = default;
   ~root_part() { delete shared; }
 
-  /// At most `wanted` threads for a region whose encountering thread is one of them, so that the group has `limit` at
-  /// most; 1 at least. To be given back.
+  /// How many of the `wanted` threads a region gets, its encountering thread among them, so that the group has at most
+  /// `limit`. At least 1. The caller has to give them back.
   unsigned take_threads(unsigned wanted, unsigned limit) noexcept {
     unsigned busy = busy_.load(detail::memory_order_relaxed);  // 4
     while (true) {
@@ -45,11 +45,11 @@ struct root_part : part {
 
  private:
   detail::atomic<unsigned> busy_{
-      1};  ///< threads of the group that are in regions, the initial one with them
+      1};  ///< threads of the group that are in regions, the initial one among them
 };
 
 root_part& root_of(part& of) noexcept;
-/// The calling thread's record is put in order when the thread ends. `initial`: its initial part, which ends then; null
+/// Puts the calling thread's record in order when the thread ends. `initial`: its initial part, which ends then; null
 /// for a thread of a pool.
 void end_with_thread(root_part* initial = nullptr) noexcept;
 

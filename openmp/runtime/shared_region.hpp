@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/shared_region.hpp -- what the members of a region share, beside lockstep's own boards
+// openmp/runtime/shared_region.hpp -- what the members of a region share, besides lockstep's own boards
 //
-// One for each pool, used by region after region. A region of one has none until it needs one (tasks).
+// Each pool has one, used by region after region. A region of one has none until it needs one, for tasks.
 //
-//   SHARED-1  Records of constructs belong to the slots of lockstep's loop_board: nobody is in a slot with anybody of
-//             another construct (CHUNK-1 of loop_board.hpp). The first member that needs a construct's record makes
-//             it, under its lock; it knows by the construct's number that nobody has yet.
-//   SHARED-2  Words name the region that they are of. So no region has to reset what the one before has left.
+//   SHARED-1  Records of constructs belong to the slots of lockstep's loop_board. Members in a slot are all in the same
+//             construct (CHUNK-1 of loop_board.hpp). The first member that needs a construct's record makes it, under
+//             its lock. The construct's number tells the member that there is none yet.
+//   SHARED-2  Words contain the number of their region. So no region has to reset what the last one has left.
 //
 // Memory order (# marks the line)
 //   #  access                   order    pairs  why it suffices
@@ -35,15 +35,15 @@
 
 namespace lockstep::openmp {
 
-/// What a construct has beside its iterations. Kept for the next construct in the slot.
+/// What a construct has besides its iterations. It is kept for the next construct in the slot.
 struct construct_record {
-  detail::short_lock lock;         ///< of all that follows, while members come
-  std::uint64_t made_for = 0;      ///< the construct's number and 1; 0: none
+  detail::short_lock lock;         ///< guards all that follows, while members come
+  std::uint64_t made_for = 0;      ///< the construct's number plus 1; 0: none
   std::uint64_t doacross_for = 0;  ///< the same of `doacross`
   void* memory = nullptr;
   std::size_t capacity = 0;
   std::uintptr_t* reductions =
-      nullptr;  ///< what the first member has registered (task_reductions.cpp)
+      nullptr;  ///< the array that the first member has registered (task_reductions.cpp)
   doacross_board doacross;
 
   construct_record() noexcept = default;
@@ -51,7 +51,7 @@ struct construct_record {
   construct_record& operator=(const construct_record&) = delete;
   ~construct_record() { std::free(memory); }
 
-  /// Under the lock: true for the first member of the construct.
+  /// Requires the lock. True for the first member of the construct.
   bool is_first(std::uint32_t construct) noexcept {
     const std::uint64_t number = std::uint64_t{construct} + 1;
     if (made_for == number) return false;
@@ -84,14 +84,14 @@ class shared_region {
   shared_region& operator=(const shared_region&) = delete;
 
   task_pool tasks;
-  void* copied = nullptr;  ///< copyprivate: what the member that ran the single offers
+  void* copied = nullptr;  ///< copyprivate: the data of the member that ran the single
   construct_record records[detail::loop_board::usual_slots];
 
   construct_record& record_of(std::uint32_t construct) noexcept {
     return records[construct % detail::loop_board::usual_slots];
   }
 
-  /// Whether the calling member runs the single number `single` (0, 1, ...) of the region: the first that comes.
+  /// Whether the calling member, as the first to come, runs the single number `single` (0, 1, ...) of the region.
   //
   //   bits of winners   meaning
   //   63..32            the region that the count is of
@@ -106,7 +106,7 @@ class shared_region {
                                             detail::memory_order_relaxed);             // 1
   }
 
-  /// `cancel for` and `cancel sections`: of the constructs between two barriers.
+  /// `cancel for` and `cancel sections` cancel the constructs between two barriers.
   void cancel_work(std::uint32_t region, std::uint32_t phase) noexcept {
     cancelled_work_.store(number_of(region, phase), detail::memory_order_relaxed);  // 4
   }
@@ -114,7 +114,7 @@ class shared_region {
     return cancelled_work_.load(detail::memory_order_relaxed) == number_of(region, phase);  // 3
   }
 
-  /// Between regions, where numbers of regions and constructs begin anew: another team, or after a stop.
+  /// Called between regions when numbers of regions and constructs begin anew: for another team, or after a stop.
   void reset() noexcept {
     winners_.store(0, detail::memory_order_relaxed);         // 2
     cancelled_work_.store(0, detail::memory_order_relaxed);  // 4
@@ -133,13 +133,13 @@ class shared_region {
   detail::line_gap after_;
 };
 
-/// That of the part's region; made if it is of one and has none yet.
+/// The shared_region of the part's region. Made if the region is one of one that has none yet.
 shared_region& make_shared_of(part& self) noexcept;
 inline shared_region& shared_of(part& self) noexcept {
   return __builtin_expect(self.shared != nullptr, 1) ? *self.shared : make_shared_of(self);
 }
 
-/// Whether the calling member runs the region's next single: the first that comes to it.
+/// Whether the calling member, as the first to come, runs the region's next single.
 inline bool begins_single(part& self) noexcept {
   const bool is_mine =
       self.is_alone() || self.shared->begins_single(self.at->region(), self.singles++);

@@ -18,23 +18,23 @@ struct task_family;  ///< of task_pool.hpp
 
 /// What implicit and explicit tasks have in common.
 //
-//   TASK-1  Many tasks share the variables of the region: reading a task's own would cost each member a line transfer at
-//           the begin of each region. Who changes one makes a copy first. What `variables` points to lives as long as the
-//           task: the region's, those of the thread's initial task, or `own`.
+//   TASK-1  Many tasks share the variables of the region: if each member read its own task's, that would cost it a line
+//           transfer at the begin of each region. A task that changes one makes a copy first. What `variables` points
+//           to lives as long as the task: the region's, those of the thread's initial task, or `own`.
 struct task {
   union {
-    task_variables own;  ///< if `variables` says so; else nobody has written them
+    task_variables own;  ///< used if `variables` points here; otherwise not initialised
   };
-  const task_variables* variables = nullptr;  ///< to be read; to be changed through own_variables()
+  const task_variables* variables = nullptr;  ///< for reading; changes go through own_variables()
   task_group* group = nullptr;                ///< the innermost taskgroup that it is in, or null
   task_family* family =
-      nullptr;  ///< its children; null: all that it made were run at once, and left nothing behind
+      nullptr;  ///< its children; null if all of them were run at once, and left nothing behind
   std::uint64_t begun_at =
       0;  ///< where its member's deque ended when it began (POOL-3 of task_pool.hpp)
   bool is_explicit = false;
   bool is_pooled = false;   ///< an explicit_task of a task_pool
-  bool is_final = false;    ///< all that it makes is run at once
-  std::uint16_t depth = 0;  ///< tasks around it, up to the implicit one; no more than deepest
+  bool is_final = false;    ///< all tasks that it makes are run at once
+  std::uint16_t depth = 0;  ///< how many tasks are around it, up to the implicit one; at most `deepest`
   static constexpr std::uint16_t deepest = 1000;
 
   task() noexcept {}
@@ -47,7 +47,7 @@ struct task {
     }
     return own;
   }
-  /// A child begins with what its parent has now; later changes of the parent are not the child's.
+  /// A child begins with its parent's present variables. Later changes of the parent do not reach it.
   void inherit(const task& parent) noexcept {
     if (parent.variables == &parent.own) {
       variables = ::new (&own) task_variables(parent.own);

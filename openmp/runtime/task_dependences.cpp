@@ -115,7 +115,7 @@ bool dependence_table::add_wait(part& self, explicit_task& wait,
   return by.finish();
 }
 
-/// `forgets`: the table, in which it is named here, does not name it here any more. False if it has ended.
+/// `forgets`: the caller removes the task from the table here. False if the task has ended.
 bool dependence_table::wait_for(newcomer& by, explicit_task& predecessor, bool forgets) noexcept {
   const bool is_last = forgets && --predecessor.named == 0;
   if (&predecessor == &by.one) return true;
@@ -139,7 +139,7 @@ bool dependence_table::wait_for(newcomer& by, explicit_task& predecessor, bool f
   return false;
 }
 
-/// Those that have ended are forgotten in any case.
+/// Removes those that have ended in any case.
 void dependence_table::wait_for_all(newcomer& by, dependence_use* use, bool forgets) noexcept {
   while (use != nullptr) {
     explicit_task& predecessor = *use->edge.successor;
@@ -179,8 +179,8 @@ void dependence_table::name(newcomer& by, dependence_use* use, void* address,
   }
   dependence_use* const first = entry->current;
   if (use != nullptr && first != nullptr && first->edge.successor == &by.one) {
-    // The task has named the address before, in this very array. What it named first stays, if that was the same or to
-    // write; else it now writes as well.
+    // The task has named the address before, in the same array. What it named first stays if that was the same, or a
+    // write. Otherwise the task now writes as well.
     if (entry->kind == kind || !is_shared(entry->kind)) return;
     unlink(*first);
     --by.one.named;
@@ -191,7 +191,8 @@ void dependence_table::name(newcomer& by, dependence_use* use, void* address,
   if (joins) {
     wait_for_all(by, entry->before, false);
   } else {
-    // Later ones wait for this one alone, if it writes; else its like wait for the generation before, too.
+    // If this task writes, later ones wait for it alone. Otherwise tasks of its kind wait for the generation before,
+    // too.
     wait_for_all(by, entry->current, !is_shared(kind));
     forget_generation(by.self, entry->before);
     entry->before = entry->current;
@@ -214,7 +215,7 @@ void dependence_table::name_all_memory(newcomer& by, bool is_task) noexcept {
     for (dependence_entry** at = &buckets_[i]; *at != nullptr;) {
       wait_for_all(by, (*at)->current, is_task);
       if (is_task) {
-        // All later ones wait for this task, and so for those.
+        // All later tasks wait for this one, and so for those.
         forget_generation(by.self, (*at)->before);
         remove(at);
       } else {
@@ -270,7 +271,7 @@ dependence_edge* dependence_table::remove(explicit_task& one) noexcept {
   return edges_of(one.successors.load(detail::memory_order_relaxed));  // 5
 }
 
-/// Called where there are twice as many as were left the last time, so that each new one costs a constant time.
+/// Called when there are twice as many as were left the last time. So its time for each new one is constant.
 void dependence_table::forget_ended(part& self) noexcept {
   for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) {
     for (dependence_entry** at = &buckets_[i]; *at != nullptr;) {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/task_dependences.hpp -- depend(): which of a task's children have to wait for which
+// openmp/runtime/task_dependences.hpp -- depend(): which children of a task have to wait for which
 //
-// A family with such children has a table of the addresses that unfinished children have named. An address has the
-// tasks of its current generation, which may run together: one that writes, or several of the same kind that only read
-// (in) or say that they may (inoutset). It has those of the generation before too, for which all of the current
-// one wait.
+// A family with such children has a table of the addresses that unfinished children have named. Each address has the
+// tasks of its current generation, which may run together: one task that writes, or several of one kind that only read
+// (in) or declare that they may run together (inoutset). It also has the tasks of the generation before, for which all
+// tasks of the current generation wait.
 //
-//   DEPEND-1  A task of another kind than the current generation's, or one that writes, waits for all of that
-//             generation, and begins the next.
-//   DEPEND-2  If a generation has no unfinished task, neither has the one before: each of it has waited for all of that.
-//             So an address without a current generation is forgotten.
-//   DEPEND-3  mutexinoutset is inout: the order in which such tasks run is not specified, so the order of their
-//             making will do.
+//   DEPEND-1  A task that writes, or is of another kind than the current generation, waits for all of that generation
+//             and begins the next.
+//   DEPEND-2  If a generation has no unfinished task, neither has the one before, because each task has waited for all
+//             of those. So an address without a current generation is forgotten.
+//   DEPEND-3  mutexinoutset is treated as inout. The order in which such tasks run is not specified, so the order in
+//             which they were made will do.
 //   DEPEND-4  A null address that is written is omp_all_memory: such a task waits for all that have named anything, and
 //             all that name something later wait for it.
 //
-// The table is used by the thread of the parent alone, without a lock. Where another thread ends a task, it does not touch
-// the table, but takes the list of the task's successors. So the table names tasks that have ended, and their memory stays;
-// it forgets them when it meets them, and now and then all of them (forget_ended()).
+// Only the thread of the parent uses the table, so it has no lock. A thread that ends a task does not touch the table,
+// but takes the list of the task's successors. So the table also names tasks that have ended, whose memory stays. It
+// forgets them when it meets them, and now and then it looks at all (forget_ended()).
 //
-//   DEPEND-5  The thread of the parent adds a successor to a task unless that has ended. Whoever ends a task takes all
-//             successors and says so, in one step, and unblocks each of them. A successor runs when it has been unblocked
-//             as often as it was added, and the thread of the parent has added it everywhere: `blockers` begins high, and
-//             that thread takes the difference away at last.
-//   DEPEND-6  Of the table's last look at a task and its end, the later one frees the memory.
+//   DEPEND-5  The thread of the parent adds a successor to a task unless the task has ended. The thread that ends a
+//             task takes all successors and sets `ended` in one step, and then unblocks each of them. A successor runs
+//             when it has been unblocked as often as it was added, and the thread of the parent has added it
+//             everywhere: `blockers` begins with a large number, and that thread subtracts the difference at the end.
+//   DEPEND-6  The table's last look at a task, and the task's end: whichever comes later frees the memory.
 //
 // explicit_task::successors
 //   bits     name       meaning                                  set by
@@ -54,28 +54,28 @@ namespace lockstep::openmp {
 
 struct dependence_entry;
 
-/// That a task waits for the one that has this in its list.
+/// A task waits for the one that has this edge in its list.
 struct dependence_edge {
   explicit_task* successor;
   dependence_edge* next;
 };
 
-/// One address of one task. In the task's memory.
+/// One address of one task. It lies in the task's memory.
 struct dependence_use {
-  dependence_edge edge;     ///< to the first that the task waits for because of this address
+  dependence_edge edge;     ///< to the first task that the task waits for because of this address
   dependence_entry* entry;  ///< null: it is in no generation (any more)
-  dependence_use* next;     ///< in the generation
+  dependence_use* next;     ///< the next use in the generation
   dependence_use** at;      ///< what points here
 };
 
-/// More edges of a successor, or its uses, where they are made after it. Freed with it.
+/// Further edges of a successor, or its uses, if they are made after the task. Freed with it.
 struct edge_block {
   edge_block* next;
   std::size_t used;
   dependence_edge edges[7];
 };
 void free_edges(explicit_task& of) noexcept;
-/// Room for `count` uses behind a block that is full.
+/// Makes room for `count` uses, after the last block is full.
 dependence_use* allocate_uses(explicit_task& of, std::size_t count) noexcept;
 
 class dependence_table {
@@ -86,17 +86,17 @@ class dependence_table {
   /// Requires: forget_all() was called.
   ~dependence_table();
 
-  /// Makes `one` wait for those that it depends on, and later ones for it. True if it need not wait. Requires: it has
-  /// as many uses.
+  /// Makes `one` wait for the tasks that it depends on, and later tasks for it. True if it need not wait. Requires: it
+  /// has room for as many uses.
   bool add(part& self, explicit_task& one, const dependence_list& named) noexcept;
-  /// The same for a wait: nothing waits for it.
+  /// The same for a wait, for which no task waits.
   bool add_wait(part& self, explicit_task& wait, const dependence_list& named) noexcept;
-  /// `one` has ended, by the thread of the parent. Returns its edges.
+  /// `one` has ended on the thread of the parent. Returns its edges.
   dependence_edge* remove(explicit_task& one) noexcept;
-  /// Before the end.
+  /// Called before the table ends.
   void forget_all(part& self) noexcept;
 
-  // By another thread that ends a task. The word says for whom: edges_of(), is_forgotten().
+  // For another thread that ends a task. edges_of() and is_forgotten() decode the word.
   static std::uintptr_t end(explicit_task& one) noexcept {
     return one.successors.exchange(ended, detail::memory_order_acq_rel);  // 3
   }
@@ -104,7 +104,7 @@ class dependence_table {
     return reinterpret_cast<dependence_edge*>(word & ~(ended | forgotten));
   }
   static bool is_forgotten(std::uintptr_t word) noexcept { return (word & forgotten) != 0; }
-  /// For each edge; true if nothing is left that its successor waits for.
+  /// Called for each edge. True if the successor waits for nothing any more.
   static bool unblock(explicit_task& successor) noexcept {
     return successor.blockers.load(detail::memory_order_acquire) == 1 ||        // 9
            successor.blockers.fetch_sub(1, detail::memory_order_acq_rel) == 1;  // 8
@@ -114,7 +114,7 @@ class dependence_table {
   static constexpr std::uintptr_t forgotten = 1, ended = 2;
   static constexpr std::uint32_t being_added = std::uint32_t{1} << 31;  ///< in `blockers`
   static constexpr unsigned first_bits = 6;
-  static constexpr std::size_t fewest_kept = 64;  ///< before forget_ended() looks at all
+  static constexpr std::size_t fewest_kept = 64;  ///< below this, forget_ended() does nothing
 
   /// A task that is being added.
   struct newcomer {
@@ -125,7 +125,7 @@ class dependence_table {
 
     newcomer(part& by, explicit_task& task) noexcept;
     dependence_edge& take_edge() noexcept;
-    /// True if it need not wait.
+    /// True if the task need not wait.
     bool finish() noexcept;
   };
 

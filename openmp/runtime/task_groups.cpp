@@ -18,7 +18,7 @@ namespace lockstep::openmp {
 
 namespace {
 
-/// Groups that the program made, not those of constructs with reductions.
+/// The innermost group that the program made, and not a construct with reductions.
 task_group* group_of_program(const task& of) noexcept {
   task_group* group = of.group;
   while (group != nullptr && group->is_of_construct) group = group->outer;

@@ -33,7 +33,7 @@ symbol_table table_of(const dl_phdr_info& module) noexcept {
       case DT_STRTAB: found.names = address_in<char>(module, *entry); break;
       case DT_HASH: found.count = address_in<std::uint32_t>(module, *entry)[1]; break;
       case DT_GNU_HASH:
-        // Those without a definition come before all that this table knows.
+        // Symbols without a definition come before all symbols of this table.
         if (found.count == 0) found.count = address_in<std::uint32_t>(module, *entry)[1];
         break;
       default: break;
@@ -71,7 +71,7 @@ int look_into(dl_phdr_info* module, std::size_t, void* data) noexcept {
 detail::atomic<std::uint64_t> task_memory::known[places];
 
 [[gnu::noinline, gnu::cold]] bool task_memory::find_out(outlined_function of) noexcept {
-  // Code of no module may do anything.
+  // Code outside of all modules may make tasks.
   search wanted{address_of(of), true};
   dl_iterate_phdr(look_into, &wanted);
   remember(of, wanted.makes_tasks);

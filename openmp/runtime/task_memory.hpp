@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/task_memory.hpp -- which regions make tasks
 //
-// A region that makes tasks ends with a barrier, at which its members run them; all others end without, in 0.8 of the time.
-// Which do is guessed by the region's function: its module says what it calls of us. Then we see. A region that made tasks
-// all the same is remembered, and one of a module that makes tasks is forgotten when it has made none so many times.
+// A region that makes tasks ends with a barrier, at which its members run them. All others end without one, in 0.8 of
+// the time. The first guess looks at the region's function: which functions of ours does its module call? Then each
+// region shows what it does. A region that made tasks against the guess is remembered. One that has made none for a
+// number of times is no longer expected to make tasks, even if its module makes some.
 //
-// What is known is in a table with one place for each function: others that fall on the same place displace it.
+// The table has one place for each function. Two functions with the same place displace each other.
 //
 // Memory order (# marks the line)
 //   #  access       order    pairs  why it suffices
@@ -14,7 +15,7 @@
 //
 //   bits of a word  meaning
 //   63..16          the function's address
-//   15..0           so many regions of it in a row that make no tasks are to end with a barrier still
+//   15..0 how many more regions of it in a row, without tasks, are to end with a barrier
 #ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_MEMORY_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_TASK_MEMORY_HPP
 
@@ -40,7 +41,7 @@ class task_memory {
     const std::uint64_t now = has_made_tasks ? word | most : word - 1;
     if (now != word) place_of(of).store(now, detail::memory_order_relaxed);  // 2
   }
-  /// It makes tasks, or does not.
+  /// Remembers that the function makes tasks, or that it does not.
   static void remember(outlined_function of, bool makes_tasks = true) noexcept {
     place_of(of).store(address_of(of) << 16 | (makes_tasks ? most : 0u),
                        detail::memory_order_relaxed);  // 2

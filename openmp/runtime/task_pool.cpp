@@ -23,7 +23,7 @@ namespace {
 
 int priority_of(const explicit_task& one) noexcept { return one.has_priority ? one.priority : 0; }
 
-/// Behind those of the same priority.
+/// Adds a task behind those of the same priority.
 void add_last(task_list& list, explicit_task& one) noexcept {
   explicit_task* before = list.last;
   explicit_task* after = nullptr;
@@ -50,13 +50,13 @@ void* allocate_bytes(std::size_t size) noexcept {
 
 void*& next_block(void* block) noexcept { return *static_cast<void**>(block); }
 
-/// Under the deque's lock.
+/// Requires the deque's lock.
 void add_to_count(task_deque& of, int change) noexcept {
   const std::uint32_t before = of.count.load(detail::memory_order_relaxed);                   // 11
   of.count.store(before + static_cast<std::uint32_t>(change), detail::memory_order_release);  // 12
 }
 
-/// Requires: one.maker is the member that calls.
+/// Requires: the calling member is one.maker.
 void count_in_group(explicit_task& one) noexcept {
   task_group* const group = one.group;
   if (group == nullptr || group->maker == nullptr) return;
@@ -75,7 +75,7 @@ detail::wait_history& history_of(part& self) noexcept {
   return self.at != nullptr ? self.at->history : detail::this_thread_history();
 }
 
-/// What lies in front of a task (OMPT-2).
+/// The size of what lies in front of a task (OMPT-2).
 std::size_t told_size() noexcept { return has_tool() ? sizeof(ompt::task_info) : 0; }
 
 int flags_of_cancel(const part& self) noexcept {
@@ -109,7 +109,7 @@ void task_pool::push(part& self, explicit_task* const* first, std::uint32_t coun
   announce(self.at);
 }
 
-/// Under its lock.
+/// Requires the deque's lock.
 void task_pool::grow(task_deque& of) noexcept {
   const std::uint32_t room = of.room == 0 ? first_room : 2 * of.room;
   explicit_task** const ring = static_cast<explicit_task**>(allocate_bytes(room * sizeof *ring));
@@ -120,7 +120,7 @@ void task_pool::grow(task_deque& of) noexcept {
   of.room = room;
 }
 
-/// The last task of the member's own, if it may be run here (POOL-3).
+/// The last task of the member's own deque, if the member may run it here (POOL-3).
 explicit_task* task_pool::pop(part& self) noexcept {
   if (self.tasks == nullptr) return nullptr;
   task_deque& own = self.tasks->ready;
@@ -135,7 +135,7 @@ explicit_task* task_pool::pop(part& self) noexcept {
   return one;
 }
 
-/// The first task of another's, if it is allowed; more of them go into the member's own deque.
+/// The first allowed task of another member. Further tasks move into the member's own deque.
 template <class Allowed>
 explicit_task* task_pool::steal(part& self, const Allowed& allowed) noexcept {
   member_tasks& mine = tasks_of(self);
@@ -172,7 +172,7 @@ explicit_task* task_pool::steal(part& self, const Allowed& allowed) noexcept {
   }
 }
 
-/// The later half of what is left, as a task. Under the lock of the deque that the range is in.
+/// The later half of a range, as a task. Requires the lock of the deque that the range is in.
 explicit_task& task_pool::split(part& self, task_range& of) noexcept {
   const std::uint64_t end = of.end;
   of.end -= (of.end - of.begin + 1) / 2;
@@ -227,7 +227,7 @@ void task_pool::close_range(part& self, task_range& of) noexcept {
   own.lock.unlock();
 }
 
-/// Says that a task is ready. Any thread, after it has counted the task where others look for it.
+/// Announces that a task is ready. Any thread calls it, after it has counted the task where others look for it.
 void task_pool::announce(detail::member_state* at) noexcept {
   detail::thread_fence(detail::memory_order_seq_cst);                // 19
   if (hint_.load(detail::memory_order_relaxed) != 0) return;         // 1
@@ -245,14 +245,14 @@ bool task_pool::looks_ready() const noexcept {
   return of != nullptr;
 }
 
-/// By a member that has found no task (POOL-2).
+/// Called by a member that has found no task (POOL-2).
 void task_pool::withdraw_hint(part& self) noexcept {
   hint_.store(0, detail::memory_order_relaxed);        // 3
   detail::thread_fence(detail::memory_order_seq_cst);  // 19
   if (looks_ready()) announce(self.at);
 }
 
-/// Under the lock.
+/// Requires the lock.
 void task_pool::list_ready(explicit_task& one) noexcept {
   add_last(listed_tasks_, one);
   unfinished_[one.parity].fetch_add(1, detail::memory_order_relaxed);             // 18
@@ -275,7 +275,7 @@ explicit_task* task_pool::take_listed(const Allowed& allowed) noexcept {
   return one;
 }
 
-/// Under the lock. Requires: the caller is not in a barrier, or is counted.
+/// Requires the lock, and that the caller is not in a barrier, or is counted.
 void task_pool::unlist(explicit_task& one) noexcept {
   remove(listed_tasks_, one);
   listed_.fetch_sub(1, detail::memory_order_relaxed);  // 14
@@ -287,7 +287,7 @@ void task_pool::uncount(std::uint32_t parity) noexcept {
     finishers_.notify(detail::fence_payer::both);
 }
 
-/// The next task that may be run here. `kept`: one that became ready for this member, or null.
+/// The next task that may run here. `kept`: a task that became ready for this member, or null.
 template <class Allowed>
 explicit_task* task_pool::take(part& self, explicit_task* kept, const Allowed& allowed) noexcept {
   if (explicit_task* const first = take_listed(allowed)) {
@@ -310,7 +310,7 @@ struct task_pool::any_task {
   }
 };
 
-/// Tasks that a member may take from others while it waits within a task (POOL-3).
+/// The tasks that a member may take from others while it waits within a task (POOL-3).
 struct task_pool::task_below {
   const task_family* family;
   const task_group* group;  ///< or null
@@ -363,8 +363,8 @@ struct task_pool::finish_wait final : detail::waitable {
   }
 };
 
-/// Runs tasks that may be run here until done(), and waits where there is none. Who makes more of them tells nobody that
-/// waits here, so it looks again now and then.
+/// Runs tasks that may run here until done(), and waits if there are none. A thread that makes more of them does not
+/// wake this member, so it looks again now and then.
 template <class Done>
 void task_pool::help(part& self, const task_family* of, const task_group* group,
                      const Done& done) noexcept {
@@ -456,8 +456,8 @@ void task_pool::run_ready(part& self) noexcept {
   if (count != 0) let_some_gather(self, start, count);
 }
 
-/// Where tasks are so small that fetching them costs more than running them, a member that takes each as soon as it is
-/// there slows down the one that makes them. So it stays away for a moment, or until one is in the list of all.
+/// If tasks are so small that fetching them costs more than running them, a member that takes each at once slows down
+/// their maker. So it stays away for a moment, or until a task is in the list of all.
 void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t count) noexcept {
   if (self.at == nullptr || is_crowded(self)) return;
   const std::uint64_t now = detail::monotonic_nanoseconds();
@@ -493,12 +493,12 @@ bool task_pool::is_full(part& self) noexcept {
   return is_full;
 }
 
-/// `is_full`: the next row is run at once.
+/// `is_full`: the next row of tasks is run at once.
 void task_pace::begin(bool is_full) noexcept {
   const std::uint64_t now = detail::tick_clock::now();
   if (since != 0 && runs) run = (now - since) / (task_pool::at_once_when_full + 1);
   if (since != 0 && !runs) {
-    if (!is_full) run -= run / 32;  // not seen for 64 tasks: it may have been of other tasks
+    if (!is_full) run -= run / 32;  // not measured for 64 tasks: those may have been of another kind
     pushed += row;
     pushing_took += now - since;
     if (pushed >= task_pool::most_ready / 2) {
@@ -586,7 +586,7 @@ inline void task_pool::close_family(part& self, explicit_task& one) noexcept {
   one.family = nullptr;
 }
 
-/// At the end of its function: true if its event is not fulfilled.
+/// Called at the end of the task's function. True if its event is not fulfilled.
 [[gnu::noinline, gnu::cold]] bool task_pool::detach(part& self, explicit_task& one) noexcept {
   lock_.lock();
   const bool is_detached = !one.is_fulfilled;
@@ -609,7 +609,7 @@ inline explicit_task* task_pool::end_function(part& self, explicit_task& one) no
   return complete(&self, one);
 }
 
-/// Returns a task that became ready with its end, for the caller to run, or null.
+/// Returns a task that became ready when this one ended, for the caller to run, or null.
 explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   member_tasks& mine = *self.tasks;
   if (mine.family != one.siblings) report_family(mine);
@@ -626,7 +626,7 @@ explicit_task* task_pool::run(part& self, explicit_task& one) noexcept {
   return end_function(self, one);
 }
 
-/// Where it may be cancelled, or with a tool: the code of the program begins above this frame.
+/// For a task that may be cancelled, or with a tool. The program's code begins above this frame of the stack.
 [[gnu::noinline]] void task_pool::call_special(part& self, explicit_task& one) noexcept {
   const bool is_dropped = is_cancelled(self, one);
   if (!has_tool()) {
@@ -673,7 +673,7 @@ bool task_pool::is_cancelled(const part& self, const explicit_task& one) const n
   return is_region_cancelled(self) || is_taskgroup_cancelled(one);
 }
 
-/// `self`: null: by a thread that is none of the members', under the lock. Returns as run().
+/// `self` is null for a thread that is no member, which has the lock. Returns what run() does.
 explicit_task* task_pool::complete(part* self, explicit_task& one) noexcept {
   if (one.is_awaited) {
     one.tells_end->store(true, detail::memory_order_release);  // 9
@@ -692,7 +692,7 @@ explicit_task* task_pool::complete(part* self, explicit_task& one) noexcept {
   return release(self, dependence_table::edges_of(before));
 }
 
-/// Those that waited for a task that has ended.
+/// Releases the tasks that waited for a task that has ended.
 explicit_task* task_pool::release(part* self, dependence_edge* edge) noexcept {
   explicit_task* ready = nullptr;
   while (edge != nullptr) {
@@ -792,7 +792,7 @@ void task_pool::fulfil(explicit_task& one) noexcept {
     one.is_dropped = false;
     tasks.give_back(nullptr, one);
   } else if (one.is_over) {
-    // All of it under the lock: the pool is not destroyed before it is free.
+    // All of it holds the lock: the pool is not destroyed before the lock is free.
     const std::uint32_t parity = one.parity;
     remove(tasks.detached_, one);
     tasks.complete(nullptr, one);
@@ -906,9 +906,9 @@ void* task_pool::allocate(member_tasks& mine) noexcept {
   return block;
 }
 
-/// `self`: the calling member, or null.
+/// `self` is the calling member, or null.
 void task_pool::give_back(part* self, explicit_task& one) noexcept {
-  if (one.is_dropped) return;  // fulfil() will
+  if (one.is_dropped) return;  // fulfil() will do it
   const bool is_small = one.is_small;
   if (one.use_count != 0) free_edges(one);
   one.~explicit_task();
@@ -937,7 +937,7 @@ member_tasks& task_pool::tasks_of(part& self) noexcept {
   member_tasks* mine = first;
   while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
   if (mine == nullptr) {
-    mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // on lines of its own
+    mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // it lies on lines of its own
     mine->pool = this;
     mine->rank = self.rank;
     mine->next = first;
@@ -999,7 +999,7 @@ void task_pool::free(kept_memory& of) noexcept {
   lock_.unlock();
 }
 
-/// Under the lock.
+/// Requires the lock.
 void task_pool::free_kept(kept_memory* of) noexcept {
   kept_memory** at = &kept_;
   while (*at != of) at = &(*at)->next;

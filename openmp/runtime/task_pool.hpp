@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/task_pool.hpp -- the explicit tasks of a region that have not ended, and who runs them
+// openmp/runtime/task_pool.hpp -- the explicit tasks of a region that have not ended, and which threads run them
 //
-// One for each shared_region. Each member has a deque of the ready tasks that it made. It pushes and takes at the back; other
-// members that wait take from the front, half at a time. A few tasks are in one list of all: those with a priority, and
-// those that became ready by an event.
+// Each shared_region has a pool. Each member has a deque of the ready tasks that it made. It pushes and takes at the
+// back. Other members that wait take from the front, half of the tasks at a time. A few tasks are in one list of all:
+// those with a priority, and those that became ready by an event.
 //
-//   POOL-1  A member runs all tasks of its own deque before it arrives at a barrier. So once all have arrived, a task is
-//           unfinished only where somebody runs it who took it in the barrier, or it waits for such a task, or it is
-//           counted itself: in the list of all, or detached. `unfinished` counts these tasks and those members, by the
-//           parity of the barrier: nobody is two barriers ahead. A member leaves when it finds 0.
-//   POOL-2  Whoever makes a task ready counts it in its deque, and then says so in `hint`, unless that says so already.
-//           Whoever finds no task takes the hint back, and then looks at the counts once more. Fences keep the two looks
-//           behind the two changes, so not both miss. Who changes the hint from 0 wakes the sleepers
+//   POOL-1  A member runs all tasks of its own deque before it arrives at a barrier. So once all have arrived, an
+//           unfinished task is one of three: a task that a member has taken in the barrier and runs; a task that waits
+//           for such a task; or a task that is counted itself, because it is in the list of all or detached.
+//           `unfinished` counts these tasks and those members, by the parity of the barrier: no member is two barriers
+//           ahead. A member leaves when it finds 0.
+//   POOL-2  A thread that makes a task ready counts it in its deque, and then sets `hint`, unless that is set. A member
+//           that finds no task clears the hint, and then looks at the counts once more. Fences order each look after
+//           the thread's change, so not both miss the other's. A thread that changes the hint from 0 wakes the sleepers
 //           (PUBLISH-3 of published_words.hpp).
 //
 //             who makes a task                     who finds none
@@ -20,26 +21,28 @@
 //             if (hint.load() == 0)      (1)       if (count.load() != 0) (11)
 //               hint.exchange(1), wake   (2)         hint.exchange(1)     (2)
 //
-//   POOL-3  Above the place where its deque ended when a task began, a member has tasks that descend from this one: it pushed
-//           them since. So a member that waits within a task may take those (OpenMP's task scheduling constraint). From
-//           others it takes only children of the task, or tasks of its taskgroup.
-//   POOL-4  A family outlives its parent: the parent may end before its children. Whoever is the last of parent and
-//           children gives the memory back.
-//   POOL-5  Children, and tasks of a group, are counted in two words: `balance` by the thread of the parent (or of the
-//           group's maker) alone, `others` by all others. All of them have ended when the sum is 0, which only that thread can
-//           know. When the parent ends, it adds its balance to `others`, and a bit that says so.
-//   POOL-6  What a member reports of tasks that others made it may report later, for several together: but before it
+//   POOL-3  When a task begins, its member notes where its deque ends. All tasks above that place descend from the
+//           task, because the member pushed them since. So a member that waits within a task may take those (OpenMP's
+//           task scheduling constraint). From others it takes only children of the task, or tasks of its taskgroup.
+//   POOL-4  A family outlives its parent, which may end before its children. The last of parent and children frees the
+//           memory.
+//   POOL-5  Children, and tasks of a group, are counted in two words. Only the thread of the parent (or of the group's
+//           maker) changes `balance`; all other threads change `others`. All tasks have ended when the sum is 0, which
+//           only that thread can see. When the parent ends, it adds its balance to `others`, and a bit that tells so.
+//   POOL-6  A member may report the end of tasks that others made later, for several together. It reports before it
 //           runs a task of another family or group, waits, or returns to the program. Until then the task that it runs
-//           is unfinished itself, and nobody waits in vain.
-//   POOL-7  The end of a taskgroup frees the group when it has seen that all tasks have ended. So whoever reports an end
-//           touches the group, or a family, for the last time when it changes `others`. What the maker has in the pool outlives them.
-//   POOL-8  Members that wait for tasks never wait for each other. Else take the one of them whose running task began
-//           last. What it waits for was made later still, so whoever has it in its deque could take it (POOL-3).
-//   POOL-9  A member that makes tasks measures what each costs it, from one to the next: to push it, or to run it at once
-//           because its deque is full. Where pushing costs more, others who come for its tasks only slow it down: the
-//           tasks are tiny, or cache lines travel slowly. Its deque says so (is_dear). A member in a barrier then takes few
-//           of them at a time, and stays away for four times as long as it has taken, 1 to 20 us: the deque stays full. Not in
-//           a crowd, nor where a task takes more than 2 us.
+//           is unfinished itself, so no thread waits for ever.
+//   POOL-7  The end of a taskgroup frees the group once it has seen that all tasks have ended. So a thread that reports
+//           an end touches the group, or a family, for the last time when it changes `others`. The maker's data in the
+//           pool outlives both.
+//   POOL-8  Members that wait for tasks never wait for each other. Proof: of such members, take the one whose running
+//           task began last. The task that it waits for was made later still. So the member that has it in its deque
+//           could take it (POOL-3).
+//   POOL-9  A member that makes tasks measures what each costs it, from one to the next: to push it, or to run it at
+//           once because its deque is full. If pushing costs more, other members that come for its tasks only slow it
+//           down: the tasks are tiny, or cache lines travel slowly. Then its deque is marked (is_dear). A member in a
+//           barrier takes only a few of these tasks at a time, and stays away for four times as long as it has taken, 1
+//           to 20 us: so the deque stays full. This does not hold in a crowd, nor if a task takes more than 2 us.
 //
 // States of a task that is in the pool
 //   blocked   blockers != 0; in no list                 -> ready, when the last of those that it depends on has ended
@@ -115,7 +118,7 @@ struct dependence {
   }
 };
 
-/// What depend() names: each is read of what a compiler has written.
+/// What depend() names. Each entry is read from the array that a compiler has written.
 struct dependence_list {
   std::size_t count = 0;
   const void* written = nullptr;
@@ -131,7 +134,7 @@ class dependence_table;  ///< likewise
 class task_pool;
 struct kept_memory;
 
-/// Where a task is in a list.
+/// The links of a task in a list.
 struct task_link {
   explicit_task* next;
   explicit_task* previous;
@@ -143,14 +146,14 @@ struct task_list {
   explicit_task* last = nullptr;
 };
 
-/// Tasks that have not ended (POOL-5).
+/// A count of tasks that have not ended (POOL-5).
 struct task_count {
   std::int64_t balance = 0;
   detail::atomic<std::int64_t> others{0};
   static constexpr std::int64_t closed = std::int64_t{1}
-                                         << 62;  ///< in `others`: the balance is in it
+                                         << 62;  ///< in `others`: the balance was added
 
-  /// By the thread that has the balance. Acquire: what ended tasks did is seen where it is false.
+  /// For the thread that has the balance. Acquire: if it is false, what the ended tasks did is seen.
   bool has_unfinished() const noexcept {
     return balance + others.load(detail::memory_order_acquire) != 0;  // 6
   }
@@ -158,19 +161,19 @@ struct task_count {
 
 /// The explicit tasks that a task has made and that have not ended.
 struct task_family : task_count {
-  bool is_closed = false;  ///< the parent's function has returned; its thread's
+  bool is_closed = false;  ///< the parent's function has returned; only its thread uses this
   task_pool* pool = nullptr;
-  explicit_task* parent = nullptr;  ///< in whose memory it lies; null: it was allocated alone
-  dependence_table* dependences = nullptr;  ///< made when a child names some; the parent's thread's
+  explicit_task* parent = nullptr;  ///< the family lies in its memory; null: it was allocated alone
+  dependence_table* dependences = nullptr;  ///< made when a child names some; only the parent's thread uses it
 };
 
 /// The tasks of a taskgroup that have not ended.
 struct task_group : task_count {
   task_group* outer = nullptr;
-  member_tasks* maker = nullptr;  ///< of the member that waits at its end; null: nobody does
+  member_tasks* maker = nullptr;  ///< the data of the member that waits at its end; null: none waits
   detail::atomic<bool> is_cancelled{false};
   bool is_of_construct =
-      false;  ///< made for the reductions of a loop, a region ...: no taskgroup of the program
+      false;  ///< made for the reductions of a loop or a region, and no taskgroup of the program
   bool describes_copies = false;         ///< of `reductions`: by LLVM's front
   std::uintptr_t* reductions = nullptr;  ///< registered with it (task_reductions.cpp)
   kept_memory* kept = nullptr;           ///< their memory, if the construct's members share it
@@ -178,44 +181,45 @@ struct task_group : task_count {
 
 /// Tasks of a taskloop that have no memory yet: one member runs them in turn, others take half of what is left.
 struct task_range {
-  std::uint64_t begin, end;      ///< of those that nobody has; under the lock of the member's deque
-  task_range* outer = nullptr;   ///< that the member had begun before
-  const task* around = nullptr;  ///< in which the member runs them
-  // Where they belong.
+  std::uint64_t begin, end;      ///< the tasks that no thread has taken; under the lock of the member's deque
+  task_range* outer = nullptr;   ///< the range that the member had begun before
+  const task* around = nullptr;  ///< the task in which the member runs them
+  // The family that the tasks belong to.
   task_family* siblings = nullptr;
   task_group* group = nullptr;
   member_tasks* maker = nullptr;
   std::uint32_t parity = 0;
-  /// A task, made by `self`, that runs the tasks begin to end - 1 of `of`.
+  /// Makes a task on `self` that runs the tasks begin to end - 1 of `of`.
   explicit_task& (*make_part)(part& self, const task_range& of, std::uint64_t begin,
                               std::uint64_t end) noexcept = nullptr;
 };
 
-/// The ready tasks of a member. Any thread, under the lock.
+/// The ready tasks of a member. Any thread uses it, under the lock.
 struct task_deque {
   detail::short_lock lock;
-  detail::atomic<std::uint32_t> count{0};  ///< of tasks, and of ranges that have some
+  detail::atomic<std::uint32_t> count{0};  ///< tasks, and ranges that have some
   std::uint32_t room = 0;                  ///< of the ring: a power of 2
   explicit_task** ring = nullptr;
   std::uint64_t front = 0, back = 0;  ///< positions; only the member changes `back`
   task_range* ranges = nullptr;       ///< that the member runs, the innermost first
-  bool is_dear = false;               ///< better left to the member: POOL-9
+  bool is_dear = false;               ///< its tasks are better left to the member: POOL-9
 };
 
-/// What a new task costs the member that makes it, in ticks (POOL-9). It pushes some in a row, then runs some in a row.
+/// What a new task costs the member that makes it, in ticks (POOL-9). The member pushes tasks in a row, then runs some
+/// in a row.
 struct task_pace {
-  unsigned at_once = 0;  ///< so many more are run without a look at the deque, because it was full
-  unsigned row = 0;      ///< so many were pushed in this row
+  unsigned at_once = 0;  ///< how many more tasks are run without a look at the deque, because it was full
+  unsigned row = 0;      ///< how many were pushed in this row
   bool runs = false;
-  std::uint64_t since = 0;                     ///< the row's begin; 0: not seen
-  std::uint64_t run = 0, push = 0;             ///< what a task cost, when last known
-  std::uint64_t pushed = 0, pushing_took = 0;  ///< in rows since then: one alone may be short
+  std::uint64_t since = 0;                     ///< the begin of the row; 0: not measured
+  std::uint64_t run = 0, push = 0;             ///< the cost of a task when last measured
+  std::uint64_t pushed = 0, pushing_took = 0;  ///< in rows since then, because one row may be short
 
-  /// Clearly: where the two are alike, others had better take their share.
+  /// Pushing costs clearly more. If both cost about the same, others had better take their share.
   bool is_dear() const noexcept { return run + run / 4 < push; }
-  /// The next row.
+  /// Begins the next row.
   void begin(bool is_full) noexcept;
-  /// The member does something else: the row's time says nothing.
+  /// The member does something else, so the time of the row has no meaning.
   void forget() noexcept { since = 0; }
 };
 
@@ -226,13 +230,13 @@ struct member_tasks {
   detail::sleeper_mark news;  ///< the member sleeps here while it waits for certain tasks
   detail::line_gap after_news;
   task_pool* pool = nullptr;
-  detail::member_state* at = nullptr;  ///< the member's, in the region; null: it is alone
+  detail::member_state* at = nullptr;  ///< the member in its region; null: it is alone
   // The member's own.
   void* free_blocks = nullptr;
   unsigned free_count = 0;
   unsigned rank = 0;
   task_pace pace;
-  bool has_enough = false;  ///< in a barrier: it has taken tasks of a deque that is dear
+  bool has_enough = false;  ///< in a barrier: it has taken tasks of a deque that is marked (POOL-9)
   // What it has not reported yet (POOL-6).
   task_family* family = nullptr;
   member_tasks* family_maker = nullptr;
@@ -242,43 +246,43 @@ struct member_tasks {
   member_tasks* next = nullptr;  ///< of another member
 };
 
-/// What few tasks have. It fills the first lines of a task together with the control variables, so that nobody reads or
-/// writes those of most tasks.
+/// What few tasks have. Together with the control variables it fills the first lines of a task, so that in most tasks
+/// no thread reads or writes these lines.
 struct rare_task_data {
   union {
     task_family children;  ///< `family` points here
   };
   union {
     task_link in_list;
-    task* interrupted;  ///< of begin_within(): what its thread ran
+    task* interrupted;  ///< the task that its thread ran before begin_within()
   };
   detail::atomic<bool>*
-      tells_end;  ///< if is_awaited: set to true at its end, where somebody waits for just this one
+      tells_end;  ///< if is_awaited: set to true at its end, because a thread waits for just this task
   int priority;   ///< if has_priority
 
   rare_task_data() noexcept {}
   ~rare_task_data() {}
 };
 
-/// Behind it lie its uses, then its argument: a small task has two lines that are touched.
+/// Its uses follow it in memory, and then its argument. A small task has two lines that threads touch.
 struct explicit_task : rare_task_data, task {
   std::uint8_t parity;
   detail::atomic<std::uint8_t> holds{0};
   outlined_function function;
   void* argument;
-  task_family* siblings;  ///< that it belongs to
-  member_tasks* maker;    ///< of the member that runs its parent
-  // Those below are of tasks with depend(): see task_dependences.hpp.
+  task_family* siblings;  ///< the family that it belongs to
+  member_tasks* maker;    ///< the data of the member that runs its parent
+  // The fields below are for tasks with depend(): see task_dependences.hpp.
   detail::atomic<std::uintptr_t> successors{0};
   edge_block* more_edges;
   dependence_use* uses;  ///< if use_count != 0
   detail::atomic<std::uint32_t> blockers{0};
   std::uint32_t use_count;  ///< the addresses that it named in depend()
-  std::uint32_t named;  ///< so often does the table of dependences name it; the parent's thread's
-  // By its maker, before others know it.
+  std::uint32_t named;  ///< how often the table of dependences names it; only the parent's thread uses it
+  // Written by its maker, before others know the task.
   bool is_small : 1;     ///< its memory is a block of the pool
-  bool runs_always : 1;  ///< even if it is cancelled: it has copies that only itself destroys
-  bool is_wait : 1;      ///< no task, but a thread that waits for those that it would depend on
+  bool runs_always : 1;  ///< even if it is cancelled, because only its own code destroys its copies
+  bool is_wait : 1;      ///< no task, but a thread that waits for the tasks that such a task would depend on
   bool is_awaited : 1;
   bool has_priority : 1;
   bool has_event : 1;  ///< detach
@@ -286,10 +290,10 @@ struct explicit_task : rare_task_data, task {
   // Under the pool's lock.
   bool is_fulfilled : 1;
   bool is_over : 1;     ///< its function has returned
-  bool is_dropped : 1;  ///< it has ended, but its event may be fulfilled still
+  bool is_dropped : 1;  ///< it has ended, but its event may still be fulfilled
   bool : 0;
   bool
-      has_orphans;  ///< children were unfinished when its function returned: `holds` counts them, and it
+      has_orphans;  ///< children were unfinished when its function returned; `holds` counts them and the task
 };
 static_assert(sizeof(explicit_task) == 240, "16 bytes of an argument are on its second line");
 
@@ -322,42 +326,42 @@ class task_pool {
   void run_own(part& self) noexcept;
   /// Runs tasks of all until none is ready. By a member that waits at a barrier.
   void run_ready(part& self) noexcept;
-  /// When all have arrived: whether tasks of this parity have not ended. Acquire: what ended tasks did is seen where it is
-  /// false.
+  /// For when all have arrived: whether tasks of this parity have not ended. Acquire: if it is false, what the ended
+  /// tasks did is seen.
   bool has_unfinished(std::uint32_t parity) const noexcept {
     return unfinished_[parity & 1].load(detail::memory_order_acquire) != 0;  // 4
   }
   /// Runs ready tasks, and waits, until no task of this parity is unfinished.
   void finish(part& self, std::uint32_t parity) noexcept;
-  /// After the end of a cancelled region, by its caller: drops what has not begun.
+  /// Called after the end of a cancelled region, by its caller: drops tasks that have not begun.
   void discard(part& self) noexcept;
 
-  /// Whether a new task had better be run at once, by who makes it: enough others are ready. Requires: members > 1.
+  /// Whether the maker of a new task should run it at once, because enough others are ready. Requires: members > 1.
   bool is_full(part& self) noexcept;
 
-  /// Memory for a task, with room for an argument and for addresses that it depends on. Its links to others are set
-  /// by add().
+  /// Makes a task, with room for an argument and for the addresses that it depends on. add() sets its links to other
+  /// tasks.
   explicit_task& make(part& self, const task& parent, std::size_t size, std::size_t align,
                       std::size_t uses) noexcept;
-  /// The same for addresses of one that was made without room for them. `end`: of what its argument takes.
+  /// Makes uses for a task that was made without room for them. `end`: the end of its argument.
   void make_uses(explicit_task& one, const void* end, std::size_t count) noexcept;
-  /// Counts a task that was made, and makes it ready where it depends on nothing unfinished. `runs_now`: the caller runs
-  /// it if it is ready; true if so.
+  /// Counts a task, and makes it ready if it depends on nothing unfinished. `runs_now`: the caller runs it if it is
+  /// ready. Then the result is true.
   bool add(part& self, task& parent, explicit_task& one, const dependence_list& named,
            bool runs_now) noexcept;
   /// Runs a task for which add() has returned true.
   void run_now(part& self, explicit_task& one) noexcept;
 
-  /// Around the function of a task that the running one calls: it was made, and not added. Its end waits for its event,
-  /// and for all other children meanwhile, and gives its memory back.
+  /// Called around the function of a task that the running task calls: the task was made, but not added. Its end waits
+  /// for its event, and meanwhile for all its other children. Then it frees the memory.
   void begin_within(part& self, explicit_task& one) noexcept;
   void end_within(part& self, explicit_task& one) noexcept;
-  /// The same of one that is dropped.
+  /// Frees a task that is dropped.
   void drop(part& self, explicit_task& one) noexcept { give_back(&self, one); }
 
-  /// The tasks of a range may be taken from now on until take_from() returns false, or close_range().
+  /// From now on other members may take the tasks of a range, until take_from() returns false, or close_range().
   void open_range(part& self, task_range& of) noexcept;
-  /// The next ones, for the member itself; false if there are none.
+  /// The next tasks for the member itself; false if there are none.
   bool take_from(part& self, task_range& of, std::uint64_t& begin, std::uint64_t& end) noexcept;
   void close_range(part& self, task_range& of) noexcept;
 
@@ -368,25 +372,27 @@ class task_pool {
   /// taskwait with depend; a task that is run at once, with depend.
   void wait_for_dependences(part& self, task_family& of, const dependence_list& named,
                             ompt::task_info* told) noexcept;
-  /// Until `ended` is true, which explicit_task::tells_end points to. Runs children meanwhile.
+  /// Waits until `ended` is true, which explicit_task::tells_end points to. Meanwhile runs children.
   void wait_for_end(part& self, task_family& of, const detail::atomic<bool>& ended) noexcept;
   /// The end of a taskgroup.
   void wait_for_group(part& self, task_group& of) noexcept;
-  /// The function of the task that has this family has returned, by its thread.
+  /// The function of the task that has this family has returned. Called by the task's thread.
   void close(part& self, task_family& of) noexcept;
-  /// Neither a table of dependences nor who ended the task needs it any more.
+  /// Neither the table of dependences nor the thread that ended the task needs it any more. Frees it, unless children
+  /// hold it.
   void let_go(part* self, explicit_task& one) noexcept;
 
   /// omp_fulfill_event().
   static void fulfil(explicit_task& one) noexcept;
 
-  /// For memory that belongs to a construct of the region, and is freed when all that joined have left, or with the
-  /// region.
+  /// Keeps memory that belongs to a construct of the region. It is freed when all members that joined have left, or
+  /// with the region.
   kept_memory* keep(void* start) noexcept;
   void join(kept_memory& of) noexcept;
-  /// The last one frees it, unless `is_cancelled`: then others may come still, and the end of the region frees it.
+  /// The last member to leave frees it, unless `is_cancelled`. Then others may still come, and the end of the region
+  /// frees it.
   void leave(kept_memory& of, bool is_cancelled) noexcept;
-  /// The same at once, by the last that uses it.
+  /// Frees it at once. Called by the last member that uses it.
   void free(kept_memory& of) noexcept;
 
   /// After a region: whether it has made tasks.
@@ -400,9 +406,9 @@ class task_pool {
   task_family& family_of(task& parent) noexcept;
 
  private:
-  // Tried with 2 threads on 2 CPUs, 100 000 tasks of 0 and 100 turns of an empty loop, by one member. A member alone that
-  // makes tasks must keep the others busy while it runs one itself; tasks that are made below others are made by many, and
-  // a few of them in reserve will do.
+  // Measured with 2 threads on 2 CPUs and 100 000 tasks of 0 or 100 turns of an empty loop, made by one member. A
+  // member that alone makes tasks must keep the others busy while it runs one itself. Tasks below other tasks are made
+  // by many members, so a few in reserve are enough.
   static constexpr unsigned most_ready = 64;
   static constexpr unsigned most_ready_deep = 4;
   static constexpr unsigned deep = 2;
@@ -411,16 +417,16 @@ class task_pool {
   static constexpr std::uint32_t first_room = 128;  ///< of a deque
   static constexpr unsigned most_taken = 32;        ///< from another's deque at a time
   static constexpr unsigned most_taken_dear = 2;
-  static constexpr unsigned most_taken_of_own = 16;  ///< of a range
-  // Between looks for tasks of others, by a member that waits within a task.
+  static constexpr unsigned most_taken_of_own = 16;  ///< of a range, at a time
+  // The time between two looks for tasks of others, for a member that waits within a task.
   static constexpr std::chrono::nanoseconds first_pause{8000};
   static constexpr std::chrono::nanoseconds longest_pause{1000000};
   // Nanoseconds.
   static constexpr std::uint64_t small_task = 2000;
   static constexpr std::uint64_t gathering = 1000, longest_gathering = 20000;
   static constexpr std::size_t block_size =
-      576;  ///< an odd number of lines: other sets of the cache
-  static constexpr unsigned blocks_at_once = 16;  ///< between a member's own and the pool's
+      576;  ///< an odd number of lines, so that blocks fall into different sets of the cache
+  static constexpr unsigned blocks_at_once = 16;  ///< move between a member's own and the pool's
 
   struct finish_wait;
   struct any_task;
@@ -476,15 +482,15 @@ class task_pool {
 
   detail::line_gap before_;
   detail::atomic<std::uint32_t> hint_{0};           ///< 1: a task may be ready
-  detail::atomic<member_tasks*> members_{nullptr};  ///< the last that came first
+  detail::atomic<member_tasks*> members_{nullptr};  ///< the last to come is the first
   detail::atomic<std::uint64_t> listed_{
-      0};  ///< tasks in listed_tasks_; above bit 32: how many ever came
-  detail::atomic<bool> had_some_{false};  ///< the region that runs
+      0};  ///< tasks in listed_tasks_; from bit 32 on: how many ever came
+  detail::atomic<bool> had_some_{false};  ///< the region that runs has made tasks
   detail::line_gap behind_hint_;
   detail::atomic<std::uint32_t> unfinished_[2]{};
-  detail::sleeper_mark finishers_;  ///< those in finish()
+  detail::sleeper_mark finishers_;  ///< members in finish() sleep here
   detail::line_gap between_;
-  detail::short_lock lock_;  ///< of what follows
+  detail::short_lock lock_;  ///< guards what follows
   task_list listed_tasks_;
   task_list detached_;
   void* free_blocks_ = nullptr;
@@ -492,7 +498,8 @@ class task_pool {
   detail::line_gap after_;
 };
 
-/// At the end of a task that is not in a pool (an implicit one, one that was run at once), where it has a family.
+/// Called at the end of a task that is not in a pool (an implicit one, or one that was run at once), if it has a
+/// family.
 void end_family(part& self, task& of) noexcept;
 
 }  // namespace lockstep::openmp

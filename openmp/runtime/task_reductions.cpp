@@ -15,7 +15,7 @@ namespace lockstep::openmp {
 
 namespace {
 
-/// Words of the array.
+/// The words of the array.
 enum {
   count_at = 0,
   size_at = 1,
@@ -25,7 +25,7 @@ enum {
   words_of_variable = 3
 };
 
-/// `address`: of the variable, or of any member's copy.
+/// `address` is that of the variable, or of any member's copy.
 bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigned rank,
                found_copy& found) noexcept {
   const std::uintptr_t start = reductions[copies_at];

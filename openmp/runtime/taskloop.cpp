@@ -9,19 +9,20 @@ namespace lockstep::openmp {
 
 namespace {
 
-/// How many iterations the tasks have: the first `longer` one step more than the others, or `last` in the last one.
+/// How many iterations each task has. The first `longer` tasks have one step more than the others, or the last one has
+/// `last`.
 struct loop_division {
   ull tasks;
   ull iterations;
   ull longer = 0;
-  ull last = 0;  ///< 0: as the others
+  ull last = 0;  ///< 0: as many as the others
 };
 
 loop_division divide_evenly(ull total, ull tasks) noexcept {
   return {tasks, total / tasks, total % tasks, 0};
 }
 
-/// Tasks of exactly so many, and a last one of what is left.
+/// Tasks of exactly this many iterations, and a last one with the rest.
 loop_division divide_exactly(ull total, ull iterations) noexcept {
   return {total / iterations + (total % iterations != 0), iterations, 0, total % iterations};
 }
@@ -44,7 +45,7 @@ struct loop_tasks : task_range {
   ull first, step;
   bounds_writer bounds;
 
-  /// The first iteration of a task, or of the one behind the last.
+  /// The first iteration of a task. For the index after the last task: the end.
   ull start_of(ull index) const noexcept {
     const ull longer = index < parts.longer ? index : parts.longer;
     const ull before = index == parts.tasks && parts.last != 0
@@ -52,7 +53,7 @@ struct loop_tasks : task_range {
                            : index * parts.iterations + longer;
     return first + before * step;
   }
-  /// For make_task() and its like.
+  /// The function `set` for make_task() and similar ones.
   auto bounds_of(ull index) const noexcept {
     return [this, at = start_of(index), next = start_of(index + 1)](void* argument) {
       if (bounds.write != nullptr) return bounds.write(argument, bounds, at, next);

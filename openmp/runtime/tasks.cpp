@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/tasks.cpp -- task, taskwait, taskyield, and events of detached tasks
 //
-// A task is run at once, by the thread that encounters it, where OpenMP says so (if, final), where nobody else is there,
-// and where the pool is full. Then it needs neither memory nor the pool's lock. Not so a detached task: it may be
-// unfinished after its function has returned; nor one that depends on unfinished ones: it is queued even by a thread alone,
-// since the event that it waits for may be fulfilled later by just this thread.
+// The thread that encounters a task runs it at once if OpenMP demands it (if, final), if no other member is there, or
+// if the pool is full. Then the task needs neither memory nor the pool's lock. Two kinds are never run so. A detached
+// task may be unfinished after its function has returned. A task that depends on unfinished ones is queued even by a
+// thread alone, because just this thread may later fulfil the event that the task waits for.
 #include "tasks.hpp"
 
 #include <vector>
@@ -18,7 +18,7 @@ namespace lockstep::openmp {
 
 namespace {
 
-/// What becomes of a new task.
+/// What happens to a new task.
 struct task_plan {
   bool is_undeferred;
   bool runs_now;  ///< if it depends on nothing unfinished
@@ -76,7 +76,7 @@ void tell_dependences(ompt::task_info& of, const dependence_list& depend) noexce
   if (plan.is_undeferred) tasks.wait_for_end(self, *parent.family, has_ended);
 }
 
-/// It is a call, of a task that was made because the compiler wanted its memory, or that a tool is told of.
+/// Calls a task that was made only because the compiler needed its memory, or because a tool is told of it.
 [[gnu::always_inline]] inline void run_within(part& self, explicit_task& one,
                                               const dependence_list& depend) noexcept {
   task_pool& tasks = self.shared->tasks;
@@ -184,7 +184,7 @@ void wait_for_children_untold(part& self) noexcept {
   wait_for_children_untold(self);
 }
 
-/// As a task that ends when the wait does.
+/// The wait is shown as a task that ends when the wait does.
 [[gnu::noinline, gnu::cold]] void wait_for_dependences_told(
     part& self, const dependence_list& depend) noexcept {
   ompt::task_info told;

@@ -15,7 +15,7 @@
 
 namespace lockstep::openmp {
 
-/// A task as the compiler describes it. Its data is copied, so that it may run when its maker has gone on.
+/// A task as the compiler describes it. Its data is copied, so that it may run after its maker has gone on.
 struct task_request {
   outlined_function function;
   void* data;
@@ -24,7 +24,7 @@ struct task_request {
   bool is_final = false;
   int priority = 0;
 
-  /// The argument of one that is made of it.
+  /// Fills in the argument of a task that is made of it.
   void fill(void* argument) const noexcept {
     if (copy != nullptr) {
       copy(argument, data);
@@ -34,7 +34,7 @@ struct task_request {
   }
 };
 
-/// What is left of a priority that the program asks for: OMP_MAX_TASK_PRIORITY limits it.
+/// The priority that a program gets: OMP_MAX_TASK_PRIORITY limits what it asks for.
 inline int allowed_priority(int asked) noexcept {
   const int most = process_settings().max_task_priority;
   return asked < 0 ? 0 : asked < most ? asked : most;
@@ -48,11 +48,11 @@ inline void describe(explicit_task& one, const task_request& what) noexcept {
   one.runs_always = what.copy != nullptr;
 }
 
-/// What few tasks have.
+/// Details that few tasks have.
 struct task_details {
-  bool is_undeferred;  ///< if(false): the maker goes on when it has ended
+  bool is_undeferred;  ///< if(false): the maker goes on when the task has ended
   dependence_list depend = {};
-  void* event = nullptr;  ///< where the event of a detached task is to be written; null: none
+  void* event = nullptr;  ///< the event of a detached task is written there; null: none
   int traits = 0;         ///< for tools: untied, mergeable
 };
 
@@ -60,12 +60,13 @@ inline bool has_unfinished(const task_family* family) noexcept {
   return family != nullptr && family->has_unfinished();
 }
 
-/// True where the program can not see a difference between new tasks and calls: nobody else is there to run them.
+/// True if the program cannot see a difference between new tasks and calls, because no other member is there to run
+/// them.
 inline bool runs_tasks_at_once(part& self) noexcept {
   return self.running->is_final || self.is_alone() || self.shared->tasks.is_full(self);
 }
 
-/// Runs a task within the caller's, with the data itself, or with a copy in which set(argument) fills in the rest.
+/// Runs a task within the caller's task, with the data itself, or with a copy in which set(argument) fills in the rest.
 void run_at_once(part& self, outlined_function function, void* data, bool is_final) noexcept;
 template <class Set>
 __attribute__((noinline)) void run_copy_at_once(part& self, const task_request& what,
@@ -105,11 +106,11 @@ void make_task(part& self, const task_request& what, const Set& set, bool is_und
   queue_task(self, what, set, runs_now, is_undeferred);
 }
 
-/// Makes a task with all that a program may say of it, or runs it at once, where that is the same.
+/// Makes a task with all its details, or runs it at once if that makes no difference.
 void make_task(part& self, const task_request& what, const task_details& details) noexcept;
 
-/// For a task in whose memory the program has put its data: the function, and what else describes it, are set. `end`: of
-/// what its argument takes.
+/// For a task in whose memory the program has put its data. The function and the rest of its description are set.
+/// `end`: the end of its argument.
 void start_task(part& self, explicit_task& one, const task_details& details,
                 const void* end) noexcept;
 
@@ -119,7 +120,7 @@ void wait_for_children(part& self) noexcept;
 /// Whether `cancel` has reached the task that is running: it makes no more tasks.
 bool is_cancelled_here(const part& self) noexcept;
 
-/// Waits until those children of the running task have ended that it would depend on.
+/// Waits until those children of the running task have ended that a task with these dependences would wait for.
 void wait_for_dependences(part& self, const dependence_list& depend) noexcept;
 
 }  // namespace lockstep::openmp

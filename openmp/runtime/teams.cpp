@@ -7,7 +7,7 @@
 namespace lockstep::openmp {
 namespace {
 
-/// For the teams construct around its regions: what the part is to the teams' regions.
+/// A league is to the regions of its teams what a part is to a region.
 class league {
  public:
   league(part& of, unsigned teams, int thread_limit) noexcept
@@ -36,7 +36,7 @@ class league {
 
   void begin(unsigned team) noexcept {
     part_.team_num = team;
-    // As LLVM's runtime does; with GCC's each team has all places.
+    // As LLVM's runtime does. With GCC's, each team has all places.
     if (process_settings().is_of_llvm) {
       place(affinity::places_of_member(places_, team, part_.num_teams,
                                        process_settings().bind_of_teams));

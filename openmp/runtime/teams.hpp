@@ -7,7 +7,7 @@
 
 namespace lockstep::openmp {
 
-/// `teams` and `thread_limit`: 0 where the program says nothing.
+/// `teams` and `thread_limit` are 0 if the program gives none.
 void run_teams(part& self, outlined_function function, void* data, unsigned teams,
                int thread_limit) noexcept;
 

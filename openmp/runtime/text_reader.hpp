@@ -17,7 +17,7 @@
 
 namespace lockstep::openmp {
 
-/// Words of variables, as they are shown: the first of a value. They are read in capital or small letters.
+/// Words of variables. The first one of a value is the one that is shown. They are read in capital or small letters.
 template <class Value, std::size_t Count>
 using words = const std::pair<const char*, Value>[Count];
 constexpr words<schedule_kind, 4> schedule_words = {{"STATIC", schedule_kind::fixed},
@@ -40,7 +40,7 @@ const char* name_in(words<Value, Count>& table, Value of) noexcept {
   return each->first;
 }
 
-/// What begins with `take` moves on only if it returns true, but for lists.
+/// Functions that begin with `take` move on only if they return true, except those that read lists.
 class text_reader {
  public:
   explicit text_reader(const char* text) noexcept : at_(text) { skip(); }
@@ -78,7 +78,7 @@ class text_reader {
     return true;
   }
 
-  /// The number of a CPU, or of how many.
+  /// A number of a CPU, or of units.
   bool take_number(unsigned& result) noexcept {
     unsigned long long number = 0;
     if (!take_number(detail::max_cpus - 1, number)) return false;

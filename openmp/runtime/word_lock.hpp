@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // openmp/runtime/word_lock.hpp -- a lock of 4 bytes in the program's memory
 //
-// omp_lock_t has 4 bytes, and zero bits are a free lock. lockstep::mutex, which is fair, needs 8. So this is short_lock.hpp
-// with a wait as the program's environment says.
+// omp_lock_t has 4 bytes, and zero bits are a free lock. lockstep::mutex, which is fair, needs 8. So this is
+// short_lock.hpp, with a wait as the program's environment asks for.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
