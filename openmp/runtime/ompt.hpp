@@ -158,9 +158,9 @@ class region_scope {
   const state_scope state_;
 };
 
-/// begin_part(): the part of a member begins, with `own`, which lives as long as the part. The next function: the
-/// region's function has returned, and the member arrives at the region's end. The last one: the member has left the
-/// region; for member 0 the end of the region_scope does this.
+/// begin_part(): the part of a member begins, with `own`, which lives as long as the part. arrive_at_end(): the
+/// region's function has returned, and the member arrives at the region's end. end_part(): the member has left the
+/// region; for member 0 the end of the region_scope calls this.
 void begin_part(part& self, region_info& of, task_info& own) noexcept;
 void arrive_at_end(part& self) noexcept;
 void end_part(part& self) noexcept;

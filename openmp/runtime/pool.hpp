@@ -167,7 +167,7 @@ class pool {
   bool is_orphaned_ = false;   ///< POOL-4
   unsigned fitting_size_ = 0;  ///< a region of this size needs no look at the team
   unsigned smaller_size_ = 0,
-           smaller_regions_ = 0;  ///< how many regions in a row were smaller
+           smaller_regions_ = 0;  ///< this many regions in a row had at most smaller_size_ members
   unsigned shrink_after_ = first_shrink_after;
   bool is_outdated_ = false;  ///< the team was made with other settings
   bool has_shrunk_ = false;   ///< the team was made for smaller regions (POOL-3)

@@ -15,7 +15,7 @@
 //
 //   bits of a word  meaning
 //   63..16          the function's address
-//   15..0 how many more regions of it in a row, without tasks, are to end with a barrier
+//   15..0           how many more regions of it in a row, without tasks, are to end with a barrier
 #ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_MEMORY_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_TASK_MEMORY_HPP
 

@@ -11,15 +11,16 @@
 //           about to come, it first waits a moment. Then it waits only for threads that have begun a part.
 //   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
 //   CREW-4  In a loop that was stopped, parts are claimed and not run.
-//   CREW-5  If a part calls fork(), the caller has nothing of the loop left to do in the child process. Any other
+//   CREW-5  If a part calls fork(), the caller has nothing left to do for the loop in the child process. Any other
 //           thread cannot go on there.
 //   CREW-6  In a probe (PACE-1) the caller begins alone, and announces the rest when that is worth it. So a short loop
-//           of an unknown place costs only some looks at the clock. What it has run is claimed like all other parts,
-//           and not run again: `begun` counts it. Claim words do not: they must not be ahead of the line (PART-3).
+//           of an unknown place costs only some looks at the clock. The parts that it has run are claimed like all
+//           others, but not run again: `begun` counts them. Their claims must not be ahead of the line (PART-3), so the
+//           claim words do not count them.
 //   CREW-7  A loop may begin without waking its members. After each part the caller checks whether the rest is worth a
 //           wake-up, and then wakes them.
-//   CREW-8  Loops that missed enough while workers slept are noted for anticipation.hpp. PACE-6 decides when the workers
-//           are woken for that.
+//   CREW-8  Loops that workers slept through are noted for anticipation.hpp, if they missed enough time. PACE-6 decides
+//           when the workers are woken for that.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
@@ -28,7 +29,7 @@
 //   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
 //   4  tickets.fetch_add  relaxed  -      hands out numbers
 //
-// Cost   nothing is measured in most loops. A measured one: two or three looks at the clock, 20 to 25 ns each. These are
+// Cost   most loops are not measured. A measured one: two or three looks at the clock, 20 to 25 ns each. Measured are
 //        the first loops of a place, then one in 16, and all longer than 10 us.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP

@@ -18,7 +18,7 @@
 //           three leaves in each part one of 4096 iterations takes 1.3 times as long as with four (decision 0070).
 //   PACE-4  One strange sample changes what is known by a factor of two at most. A young place takes a lower sample as
 //           it is: disturbances only make a loop longer.
-//   PACE-5  Loops below the break-even with members that are awake run alone, without a plan. After some 100 us of them
+//   PACE-5  Loops below the break-even of members that are awake run alone, without a plan. After some 100 us of them
 //           one is measured.
 //   PACE-6  Loops may run on their caller while members sleep. When such loops have missed enough, the members are woken
 //           once, after a loop: if loops follow each other closely, they take part in the next one, and workers that
@@ -118,7 +118,7 @@ class loop_pace {
     }
     if (!pays(work, most, join_)) {
       if (result.is_timed && join_ > first_join_)
-        join_ -= (join_ - first_join_) / 64;  // tried again
+        join_ -= (join_ - first_join_) / 64;  // so that it is tried again
       return result;
     }
     const std::size_t shares = shares_for(work, most);
@@ -243,7 +243,7 @@ class loop_pace {
       result.wakes = false;
       result.missed = of.gain;
     }
-    // Whether the wake-up is worth it is learned.
+    // Timed, to learn whether the wake-up is worth it.
     result.is_timed = asleep && of.is_plan;
     return result;
   }

@@ -71,7 +71,7 @@ class late_shares : public usual_arrival {
     for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
       if (++other == at_.size()) other = 0;
       if (barrier().has_arrived(at_, other) || other >= shares_.count) continue;
-      // A look before: a claim that fails would take the line away from its member.
+      // Looks first: a claim that fails would take the line away from its member.
       if (at_.shared().shares.look(other) != share_board::all_claimed(loop_ - 1)) continue;
       if (!claim_share(at_, other, loop_)) continue;
       took = true;
@@ -125,7 +125,7 @@ class ordered_iterations {
     position_ = position;
     has_taken_ = has_passed_ = false;
   }
-  /// Passes the turn on, also if the iteration has not taken it.
+  /// Passes the turn on, even if the iteration has not taken it.
   void end() {
     if (!has_passed_ && wait()) pass();
   }

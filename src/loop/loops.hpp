@@ -48,7 +48,7 @@ namespace detail {
 // --- shares that other members may run ---
 
 /// The shares of a loop, and what the members make of them when they meet. Ranks from `count` on have no share. run()
-/// returns false if the region was stopped; the share is then not done. `values`: room for a value of each rank where
+/// returns false if the region was stopped; the share is then not done. `values`: room for a value of each rank if
 /// members meet by flags, else null. A member's own share puts its value there; the values of others come from their
 /// cells.
 struct rank_shares {
@@ -119,7 +119,7 @@ void deal_chunks(const At& at, std::size_t rank, std::size_t length, std::size_t
   }
 }
 
-/// Calls body for what each ticket stands for, until one stands for nothing.
+/// Calls body for the part of each ticket, until a ticket has none.
 template <class At, class Tickets>
 void take_chunks(const At& at, Tickets& tickets, std::size_t length, std::size_t chunk,
                  const range_body& body) {

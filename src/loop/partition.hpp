@@ -10,7 +10,7 @@
 //
 //   PARTITION-1  Blocks cover every range in rank order, without gap or overlap, whatever the weights are.
 //   PARTITION-2  A weight is 1/4 to 4 times the equal weight. One step moves it by at most 1/4 of the equal weight.
-//   PARTITION-3  A loop without a sensible measurement changes nothing, nor do differences that are only noise.
+//   PARTITION-3  A loop without a sensible measurement changes nothing. Nor do differences that are only noise.
 //   PARTITION-4  Equal weights make the blocks of static_block(), so that data stay where other loops have put them.
 #ifndef LOCKSTEP_SRC_LOOP_PARTITION_HPP
 #define LOCKSTEP_SRC_LOOP_PARTITION_HPP
@@ -314,7 +314,8 @@ class weighted_blocks {
     return age0 <= age1 ? 0 : 1;
   }
 
-  /// Learns from the samples of a set, if all are of the loop `sampled_`: else a member was stopped in it.
+  /// Learns from the samples of a set, if all of them come from the loop `sampled_`. If not, a member was stopped in
+  /// it.
   bool learn(const set& from) noexcept {
     for (std::size_t rank = 0; rank < members(); ++rank) {
       if (from.samples[rank].value.loop != sampled_) return false;

@@ -31,7 +31,7 @@ inline void* prepare(member_state& at, const operations& what, owner<kept_values
 
 class member_nodes {
  public:
-  /// Of a range of `length` iterations. Requires: part lies in its leaves.
+  /// For a range of `length` iterations. Requires: `part` lies in the range of its leaves.
   member_nodes(member_state& at, const operations& what, const operands& of, std::size_t length,
                index_range part) noexcept
       : at_(at), what_(what), of_(of), length_(length), part_(part) {}

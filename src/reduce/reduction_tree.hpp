@@ -55,7 +55,7 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
   return a + (b - a + 1) / 2;
 }
 
-/// TREE-6. May be false though the blocks are the same.
+/// TREE-6. It may be false even if the blocks are the same.
 constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
   return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
 }

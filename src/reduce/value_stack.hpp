@@ -5,7 +5,7 @@
 // types through a table. One call of `fold` evaluates a node of up to 16 leaves, or 1024 iterations. `combine` makes
 // one value of two.
 //
-//   STACK-1  Values are destroyed once, also where the user's code throws.
+//   STACK-1  Values are destroyed once, even if the user's code throws.
 //   STACK-2  Values of up to 16 trivially copyable bytes lie in the stack itself; others in memory of their own.
 #ifndef LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP
 #define LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP

@@ -18,7 +18,7 @@ struct expected_region {
   waitable& what;
   member_pace& pace;
   const missed_loops& missed;
-  std::uint32_t& heard;  ///< missed loops that were learned
+  std::uint32_t& heard;  ///< how many missed loops were learned
   std::uint64_t now;
 
   /// Whether the worker has missed loops.

@@ -71,11 +71,11 @@ class missed_loops {
 //
 // Cost   a region that comes within 0.4 us: no call of this. A sleep with a deadline: 2 system calls around
 //        it, and from a millisecond on the fence of the mark (published_words.hpp).
-/// Waits for a worker's next region, by what is known of the gaps before. It polls while the region may come at any moment,
-/// and sleeps while it cannot come. If what it expected does not come, it sleeps until it is woken. If it has learned
-/// nothing, or was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of a team that
-/// is not crowded.
-/// Requires: a first poll was in vain. `missed`: noted by the caller; the worker has `heard` so many of them.
+/// Waits for a worker's next region, by what is known of the gaps before. It polls while the region may come at any
+/// moment, and sleeps while it cannot come. If what it expected does not come, it sleeps until it is woken. If it has
+/// learned nothing, or was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of
+/// a team that is not crowded.
+/// Requires: a first poll has failed. `missed`: noted by the caller; the worker has `heard` this many of them.
 void wait_for_region(waitable& what, wait_policy policy, cpu_separation& all, std::size_t rank,
                      const missed_loops& missed, std::uint32_t& heard);
 

@@ -115,8 +115,8 @@ LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
   shared.note(group::values);
 }
 
-/// In the word of a member's steps: it has returned from its part, and publishes no further step (GROUP-4). Waits for one
-/// see that, and miss it.
+/// This bit in the word of a member's steps says that it has returned from its part, and publishes no further step
+/// (GROUP-4). Waits for a step find it, and report the member as missing.
 constexpr std::size_t no_more_steps = ~(~std::size_t{0} >> 1);
 constexpr std::size_t last_step(std::size_t word) noexcept { return word & ~no_more_steps; }
 
@@ -180,7 +180,7 @@ LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
 }
 
-/// " (file:line)", or nothing where that is not known.
+/// " (file:line)", or nothing if the place is not known.
 struct place_text {
   explicit place_text(call_site where) noexcept {
     if (where.file == nullptr) return;
@@ -256,7 +256,7 @@ LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase, std::uint32_t con
 }
 
 LOCKSTEP_INLINE void group::set_size(std::size_t size) noexcept {
-  // Members that were in no region meanwhile are behind. So is the barrier (flags or tree) not used since.
+  // Members that were in no region meanwhile are behind. So is the barrier that was not used since (flags or tree).
   reset_members(state(0).phase, state(0).construct);
   size_ = size;
 }

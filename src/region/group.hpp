@@ -11,10 +11,11 @@
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, stopped or not, every value that a cell points to has been destroyed. The values of
 //            a sub-team end with it, inside the region.
-//   GROUP-4  In builds that diagnose misuse, its return is the last construct of a member, from its part or from its
-//            sub-team: it arrives there, and does not wait. So one that waits in another construct meets it, and says
-//            who is missing. If the watchdog is on when the region begins, or the sub-team is made, that is left to the
-//            watchdog, which reports more. All members have to do the same, or their phases would differ.
+//   GROUP-4  In builds that diagnose misuse, the return of a member from its part, or from its sub-team, is its last
+//            construct: it arrives there, and does not wait. So a member that waits in another construct meets it
+//            there, and reports who is missing. If the watchdog is on when the region begins, or when the sub-team is
+//            made, this is left to the watchdog, which reports more. All members have to do the same, or their phases
+//            would differ.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -56,7 +57,7 @@ struct sub_group;
 class group {
  public:
   /// A sub-team passes the group of the region; nested sub-teams end with that group, too. `separates_cpus`: see
-  /// team_barrier.hpp. `most_flags`: regions of up to so many members meet by flags, larger ones by the tree.
+  /// team_barrier.hpp. `most_flags`: regions of up to this many members meet by flags, larger ones by the tree.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
         bool separates_cpus = false, std::size_t most_flags = team_barrier::usual_most_flags,
         const rank_groups& groups = rank_groups());
@@ -91,7 +92,7 @@ class group {
     return steps_[rank + set * most()];
   }
 
-  /// The caller of the regions calls this before a region of so many members. A member that is alone meets nobody: that
+  /// The caller of the regions calls this before a region of `size` members. A region of one member meets nobody, and
   /// changes nothing.
   void begin(std::size_t size) noexcept {
     if (size != size_ && size > 1) set_size(size);
@@ -206,9 +207,10 @@ LOCKSTEP_NOINLINE bool meet_seen(member_state& self, bool arrives, const Pass& p
   if (seen != meeting_view::none) meeting_ends(self, seen, kind, where);
   return goes_on;
 }
-/// A meeting, checked: pass() blocks until all have arrived; false once the region is stopped. If another member
-/// `arrives` for this one, others may already read its note: the one that come_to() wrote stays. `kind`: begins this
-/// construct for observers, too. Meetings that they see are apart, so that others keep no values over the wait.
+/// A meeting, checked. pass() blocks until all have arrived; false once the region is stopped. If another member
+/// arrives for this one (`arrives` is false), others may already read its note: the one that come_to() wrote stays.
+/// `kind`: begins this construct for observers, too. Meetings that observers see are a function of their own, so that
+/// others keep no values over the wait.
 template <class Pass>
 LOCKSTEP_ALWAYS_INLINE bool meet(member_state& self, bool arrives, const Pass& pass,
                                  const char* kind = nullptr, call_site where = call_site::none()) {

@@ -19,7 +19,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 // The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
-// into parts, and the thread that claims a part runs it. Usually that is the member itself. Another thread claims where
+// into parts, and the thread that claims a part runs it. Usually that is the member itself. Another thread claims it if
 // the member is late, has lost its CPU, or is slow. So there is no wait for a thread that has not begun. Two kinds of
 // loops are claimed here, each on a board of its own: loops that are a region (region_board.hpp), and loops inside a
 // region that end with a phase of the barrier (loops.hpp).

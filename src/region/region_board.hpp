@@ -20,7 +20,7 @@
 //           mistakes a phase that comes again for the old one.
 //   ANNOUNCE-6  A `run` and the end of the team wake all sleepers. A loop may leave them asleep, and end without them.
 //
-// A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
+// A worker whose sleep reached its deadline (anticipation.hpp) takes its mark back if no other thread sleeps on it.
 //
 // Memory order (# marks the line; published_words.hpp has that of lines and reports)
 //   #  access        order    pairs  why it suffices
@@ -151,7 +151,7 @@ class region_board {
   bool is_leader(std::size_t rank) const noexcept { return !tree_.told_by(rank).empty(); }
 
   /// Member 0 announces a region to every worker that the region needs. Without `parts` it is a `run`, what(member&).
-  /// With `parts` it is a loop, what(loop_share&), whose shares have so many parts. A loop needs no worker: `wakes`
+  /// With `parts` it is a loop, what(loop_share&), whose shares have this many parts. A loop needs no worker: `wakes`
   /// says whether its sleepers are woken now; wake() can do it later. `is_seen`: observers see the `run`. Requires
   /// head.size > 1.
   LOCKSTEP_ALWAYS_INLINE void announce(const region_head& head, const job& what,
@@ -226,8 +226,8 @@ class region_board {
     }
   }
 
-  /// Claims the next part of a share in the current loop, if one is left. Any thread of the team may call it. Where
-  /// shares have one part, the caller runs its own without a claim.
+  /// Claims the next part of a share in the current loop, if one is left. Any thread of the team may call it. If shares
+  /// have one part, the caller runs its own without a claim.
   LOCKSTEP_NOINLINE bool claim(std::size_t rank, assignment& out) {
     while (true) {
       const std::uint64_t known = shares_.look(rank);
@@ -283,7 +283,7 @@ class region_board {
   }
   std::size_t members() const noexcept { return tree_.members(); }
 
-  /// By a member that takes part: whether a share was reported.
+  /// Called by a member that takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) const noexcept {
     return is_phase{of.phase(), 0}(reports_[rank].value());
   }
@@ -291,7 +291,8 @@ class region_board {
   announcement current() const noexcept { return announced_; }
 
   // Before its next write, a line that others poll is fetched back early, while the thread still has other work to do.
-  // Where a line takes 30 ns, a `run` of two takes 0.85 of the time with both calls; one alone gains hardly anything.
+  // On a machine where a line takes 30 ns, a `run` of two takes 0.85 of the time with both calls; one alone gains
+  // hardly anything.
 
   /// For the caller of a `run`, once all have reported: it ends the region, and may begin the next one.
   void expect_next() noexcept {

@@ -15,8 +15,8 @@
 //   STOP-4  If several exceptions are thrown, the caller gets the one with the lowest position: the member's rank, or
 //           in a loop position_of() the share and its part. Any thread of the region may note one; its report orders that.
 //   STOP-5  In the source of a region that its caller runs alone, the word is that region's number from the beginning.
-//           A look that finds it asks the lone_region (turns.hpp) whether it was stopped. For other regions a look costs
-//           no more.
+//           A look that finds it asks the lone_region (turns.hpp) whether it was stopped. This makes a look no slower
+//           for other regions.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -95,7 +95,7 @@ class stop_source : public sleeping_places {
   /// Whether a word that equals the region means that it was stopped: STOP-5.
   bool means_stopped() const noexcept { return alone_ == nullptr || is_stopped_alone(); }
 
-  /// Whether region_stopped must not pass beyond this region: ALONE-4 of turns.hpp.
+  /// Whether region_stopped ends at this region: ALONE-4 of turns.hpp.
   bool has_own_stop(std::uint32_t region) const noexcept {
     return alone_ != nullptr ? has_own_stop_alone() : requested(region);
   }

@@ -42,10 +42,10 @@ bool wait_in_region(member_state& self, const published_word<Word>& word, Done d
   return !self.stop().requested(self.region());
 }
 
-/// What a participant usually does in a phase: it arrives by itself, and does nothing else until it waits. Another kind
-/// of arrival may be called away from its wait. It has is_called(), with acquire order, and help(): while is_called()
-/// is true, the participant leaves its wait and runs help(). The thread that calls it away changes what is_called()
-/// reads, and then wakes the sleepers (wake_all).
+/// What a participant usually does in a phase: it arrives by itself, and then only waits. Another kind of arrival may
+/// be called away from its wait. It has is_called(), with acquire order, and help(): while is_called() is true, the
+/// participant leaves its wait and runs help(). The thread that calls it away changes what is_called() reads, and then
+/// wakes the sleepers (wake_all).
 struct usual_arrival {
   static constexpr bool may_be_called = false;
   static constexpr bool is_called() noexcept { return false; }
@@ -136,7 +136,7 @@ class team_barrier : ranked_phases<barrier_values> {
   /// Between regions: the next one begins after `phase`, whatever has been before.
   using phases::reset;
   stop_source& stop() const noexcept { return stop_; }
-  /// Shared with the members' other waits: a member that never waits in one kind of wait gives no information there.
+  /// Shared with the members' other waits: a member that never waits in one kind of wait is not observed there.
   cpu_separation& separation() noexcept { return separation_; }
 
   /// The place of a value of this phase: the participant writes it before it arrives, others read it afterwards.
@@ -185,8 +185,8 @@ class team_barrier : ranked_phases<barrier_values> {
   bool have_all_arrived(const member_state& self) noexcept {
     return phases::have_others_arrived(self.rank(), self.size(), {self.phase});
   }
-  /// Called by a participant that is in a phase: it arrives, or for another, which has come and waits for it. True if
-  /// that ends the phase.
+  /// Called by a participant that is in a phase: it arrives for `rank`, that is for itself, or for another one that has
+  /// come and waits for it. True if that ends the phase.
   template <class Combine>
   bool arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
     return phases::arrive(rank, self.size(), self.phase,

@@ -116,8 +116,8 @@ class inside {
 
 // Outside threads take turns with a team.
 //
-//   TURN-1  Turns are given in the order of the calls of take_turn(). Who keeps turns (TURN-6) may go first until the
-//           right is taken back.
+//   TURN-1  Turns are given in the order of the calls of take_turn(). The thread that keeps turns (TURN-6) may go first
+//           until the right is taken back.
 //   TURN-2  What a thread does in its turn happens before the next one's take_turn() returns.
 //   TURN-4  A thread inside a region waits for its turn with a team only if that team is younger than the teams of all
 //           regions that the thread is in. Otherwise it takes a turn only if it gets one at once, or else runs alone.
@@ -125,9 +125,9 @@ class inside {
 //   TURN-5  After shut() no turn begins. Threads that come wait for ever. So do those in the queue, and those that
 //           would run alone because they may not wait.
 //   TURN-6  The thread that had the first turn keeps the next ones: it takes no number until another thread comes. That
-//           one takes the right back for good, with the heavy fence of process_fence.hpp, and waits for the end of the
-//           turn that was kept. Only the first thread ever writes `kept`, perhaps in vain while another thread has a
-//           turn.
+//           thread takes the right back for good, with the heavy fence of process_fence.hpp, and waits for the end of
+//           the turn that was kept. Only the first thread ever writes `kept`. It may do so without effect while another
+//           thread has a turn.
 //
 //     the first thread                  another, whose number is served
 //     kept = 1                          keeper = none any more
@@ -242,7 +242,8 @@ class caller_queue {
     is_numbered_ = true;
     return true;
   }
-  /// By the thread whose number is served: from now on no thread keeps turns. A turn that was kept may still go on.
+  /// Called by the thread whose number is served. From now on no thread keeps turns. A turn that was kept may still go
+  /// on.
   void take_right_back() {
     keeper_.store(no_more, memory_order_relaxed);  // 17
     if (fence_heavy()) return;
@@ -299,7 +300,7 @@ class caller_turn {
   caller_queue* of_;
 };
 
-// The part of a team that outlives it, and owns the other.
+// The part of a team that outlives it, and owns the other part.
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
 // never end. So a team has two parts:
@@ -440,7 +441,7 @@ class lone_region {
     }
     return of_.door.is_stopped_alone(outermost[begun].load(memory_order_relaxed));  // 15
   }
-  /// The same, but not where only the region around it is stopped: ALONE-4.
+  /// The same, but false if only the region around it is stopped: ALONE-4.
   bool has_own_stop() const noexcept {
     if (is_ended()) return true;
     const auto is_of_team = [this](const nesting::region& at) {
@@ -462,7 +463,7 @@ class lone_region {
     }
   }
 
-  /// ALONE-3. False if the calling thread is in no region of the team, or the outermost has members.
+  /// ALONE-3. False if the calling thread is in no region of the team, or the outermost one does not run alone.
   static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
   /// The same, because the team is destroyed: by exit(), or, if the region still ends, by mistake (CORE-6).
   static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }

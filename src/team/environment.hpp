@@ -106,8 +106,8 @@ struct environment {
                        bool obeyed = true);
 
   /// A line for each variable, in a fixed order: `before`, then "NAME='value'" and the reason if it is ignored, or
-  /// "NAME not set" and whether the program supports it. On request only those that are ignored, and not yet reported
-  /// elsewhere (trace/debug_aids.cpp).
+  /// "NAME not set" and whether the program supports it. `only_ignored`: only lines of variables that are ignored, and
+  /// that were not reported elsewhere (trace/debug_aids.cpp).
   void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment at the first call in the process. That call also prints the complaints, and starts the observers

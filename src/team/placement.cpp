@@ -15,7 +15,8 @@ namespace detail {
 namespace placement {
 
 /// The same places, but with the widest of their three numbers as `package`, and the narrowest as `cache`. A number is
-/// narrower if it divides the CPUs into more groups. Equal numbers of groups: package, node, cache.
+/// narrower if it divides the CPUs into more groups. Numbers with equally many groups keep the order package, node,
+/// cache.
 LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
   struct level {
     unsigned cpu_place::* number;
@@ -155,7 +156,7 @@ LOCKSTEP_INLINE rank_groups groups_of(const cpu_topology& usable,
   return rank_groups(places);
 }
 
-/// How many of `usable` CPUs a list has; all for an empty one. Each counts once.
+/// How many of the `usable` CPUs are in a list, each counted once; all if the list is empty.
 LOCKSTEP_INLINE std::size_t fewer_of(std::size_t usable, std::vector<unsigned> list) {
   sort_once(list);
   return list.empty() || usable < list.size() ? usable : list.size();

@@ -47,7 +47,7 @@ struct resolved_team {
   rank_groups groups;  ///< which ranks share a cache, a node, a package; none where nobody is bound
   std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
   std::string name;
-  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
+  std::size_t can_run_at_once = 1;  ///< how many members, on the CPUs that they may use
   bool learns = true;               ///< whether loops learn on how many members they pay
   bool anticipates = false;         ///< whether workers learn when the next region is due
   bool separates_cpus =
@@ -71,7 +71,7 @@ rank_groups groups_of(const cpu_topology& usable, const std::vector<unsigned>& c
 resolved_team resolve(const team_options& options, const environment& variables, std::size_t usable,
                       const cpu_topology& cpus);
 
-/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
+/// The same for this process and machine. Reads the machine's topology only if members are bound. Reports once which
 /// CPUs of LOCKSTEP_PROC_BIND are not usable.
 resolved_team resolve(const team_options& options);
 

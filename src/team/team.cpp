@@ -17,7 +17,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Between regions.
+/// Calls a function between regions.
 template <class Function>
 void call_in_turn(team_host& of, const char* name, const Function& function) {
   of.check_outside(name);

@@ -7,8 +7,8 @@
 // started and joined. work() is the other side, what a worker does: a thread that the team starts and keeps, or one of
 // the user's that serves it. For users: team.hpp.
 //
-//   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
-//           last has reported, else 0.
+//   CORE-1  A region has a number, never 0. running_ is this number from before the first member starts until after the
+//           last has reported; otherwise it is 0.
 //   CORE-2  Between regions the group's boards are at rest (GROUP-1 of group.hpp).
 //   CORE-3  In a child process there are no workers; a region that the forking thread was in is stopped there.
 //           A guest (inside_region of region.hpp) was in none.
@@ -16,8 +16,8 @@
 //           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
 //   CORE-5  A loop uses nothing that belongs to a member (loop_crew.hpp): any thread may run any part of it.
 //   CORE-6  A member that calls exit() destroys a static team in its own region. The destructor cannot know of exit():
-//           it leaves all as it is, and stops the region. After exit() that region never ends, because it waits for
-//           this member. So where it does end, the team was destroyed by mistake: the program ends with a message.
+//           it leaves everything as it is, and stops the region. After exit() that region never ends, because it waits
+//           for this member. So if it does end, the team was destroyed by mistake: the program ends with a message.
 //   WORKERS-1  If a thread cannot be started, make_ready() ends those that were started, and then throws
 //              std::system_error.
 //   WORKERS-2  A child process has none of the threads: forget_others() drops their handles without a join.
@@ -58,8 +58,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// It lies at a boundary of 256 bytes: which of its parts share a line, or a pair of lines that are fetched together,
-/// does not depend on the heap. Elsewhere a barrier of two took up to 1.35 times as long (41 to 55 ns).
+/// Aligned to 256 bytes. So which of its parts share a line, or a pair of lines that are fetched together, does not
+/// depend on the heap. At other addresses a barrier of two took up to 1.35 times as long (41 to 55 ns).
 class team_core : public aligned_new<256> {
  public:
   /// Starts no threads yet. The door outlives the last thread that uses this object, or is not touched.
@@ -188,7 +188,7 @@ class team_core : public aligned_new<256> {
   }
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
-  /// Whether the calling thread started it; and whether it has entered no other region since.
+  /// has_started(): whether the calling thread started it. can_join(): and has entered no other region since.
   bool has_started() const noexcept { return nesting::contains(caller_region_); }
   bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
 
@@ -371,7 +371,7 @@ class team_core : public aligned_new<256> {
     return goes_on;
   }
 
-  /// In place of these, where the caller has no turn. It is the only member of a lone region: turns.hpp.
+  /// Takes the place of these steps if the caller has no turn. It is the only member of a lone region: turns.hpp.
   static LOCKSTEP_NOINLINE bool run_inline(const lone_team& of, const job& what, bool is_run) {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
     lone_region here(of, nesting::innermost(), of.door.look_alone());

@@ -54,7 +54,7 @@ LOCKSTEP_INLINE team_host::team_host(const team_options& options, const resolved
   core.release();
 }
 
-// Where the core stays, a thread may still come and use it.
+// If the core stays, a thread may still come and use it.
 LOCKSTEP_INLINE team_host::~team_host() {
   listener_.reset();
   while (misuse::forget(this, misuse::role::plan, 0)) continue;
@@ -116,7 +116,7 @@ LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const j
   return {is_complete, work.all_came};
 }
 
-/// Stands for a member that is alone where loops.hpp hands out a range; has its tickets, too.
+/// Stands for a member that is alone when loops.hpp hands out a range. It also has its tickets.
 struct lone_share {
   const lone_region& loop;
   const team_door& door;

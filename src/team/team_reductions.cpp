@@ -43,7 +43,7 @@ class alignas(64) reduction_region : public loop_ends {
     kept_ = std::vector<owner<kept_values>>(std::size_t{plan.shares} * plan.parts);
   }
 
-  /// Runs a loop. What it leaves is destroyed with this object, unless it is handed over.
+  /// Runs a loop. This object destroys what the loop leaves, unless that is handed over.
   template <class Part>
   outcome run(const as_region& in, schedule how, loop_ends* ends, const Part& part) {
     job work;
@@ -125,7 +125,7 @@ class range_scan final : public reduction_region {
   /// After the first loop: whether the second one is needed.
   bool has_more() const noexcept { return cells_ != nullptr; }
 
-  /// Has own cells: another region may use the team's after the first loop.
+  /// Uses its own cells: another region may use the team's after the first loop.
   void prepare(const loop_plan& plan, cell*) override {
     own_cells_.reset(new aligned_array<cell>(leaves_));
     reduction_region::prepare(plan, own_cells_->data());

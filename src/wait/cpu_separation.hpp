@@ -41,7 +41,7 @@ class cpu_separation {
   bool is_separated(std::size_t rank, std::size_t other, std::uint64_t now) noexcept;
   /// Member `rank` was found on the CPU of the member that it waits for: it may move.
   void shares_cpu(std::size_t rank, std::uint64_t now) noexcept;
-  /// Of one member; only its thread uses it.
+  /// What one member has learned; only its thread uses it.
   member_pace& pace_of(std::size_t rank) noexcept {
     return static_cast<padded<member_pace>*>(paces_.data())[rank].value;
   }
@@ -51,7 +51,8 @@ class cpu_separation {
   const bool moves_;
 };
 
-/// For waits: who waits for whom, and whether that one runs on another CPU. Without a board this is not known.
+/// For a wait: which member waits, for which other member, and whether that one runs on another CPU. Without a board
+/// this is not known.
 struct whereabouts {
   /// As `other`: no single member, but the last of all.
   static constexpr std::size_t everybody = static_cast<std::size_t>(-1);

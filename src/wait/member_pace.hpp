@@ -21,9 +21,10 @@
 //          32nd of the gap, by 100 us at most.
 //   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
 //          longest_poll().
-//   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is when misses
-//          exceed hits by `most_doubt`, until hits have made up for them. Where a thread lost a time slice while it polled,
-//          that takes sixty hits: strangers stay, and the next slice costs as much as hundreds of regions gain.
+//   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is expected
+//          once misses exceed hits by `most_doubt`, until hits have made up for them. After a thread has lost a time
+//          slice while it polled, that takes sixty hits: strangers stay, and the next slice costs as much as hundreds
+//          of regions gain.
 //   GAP-4  The lead follows how late the worker wakes up. A wake-up that comes later than the lead raises it, by a
 //          quarter at most: one in a hundred comes ten times as late, and must not cost the next hundred a long poll. Each
 //          wait lowers it a little. So it also falls where it is so long that the worker does not sleep at all.
@@ -32,28 +33,28 @@
 // many short gaps and a long one. Gaps above 4 s count as 4 s. No window opens later than `longest_gap`.
 //
 // When to leave a CPU
-//   SEPARATE-2  After 192 waits on the CPU of the awaited member within 1 to 2 ms: then switches cost most of the time.
-//               Members that work for long between their waits gain nothing where no CPU is free: on the other CPU
-//               they would get only a share of the time.
-//   SEPARATE-3  A move, and the question whether a CPU is free, put off the next question by a rest of 1 ms. The rest
-//               doubles, up to 64 ms, where the one before was in vain: the member was not found on another CPU
-//               since, or it is back within four rests. A question takes 4 us, and 20 where its lines are not in
-//               a cache: beside a busy process regions took a sixth longer where one came with every fourth. Only a
-//               move puts off the next move of SEPARATE-2.
-//   SEPARATE-5  After four observations in a row at any distance in time, if a CPU may be free. Elsewhere the member
-//               would wait for the end of a stranger's time slice, 4 ms, while the other one's CPU runs it at once. A
-//               worker that polls when its region is due, and did not run when it came, shares its CPU with the caller,
-//               which slept before. On an idle machine of two CPUs, Linux 6.18 begins most threads on the CPU of their
-//               maker and leaves them there for 4 to 20 ms: short regions took 6 us instead of 0.2, and loops twice
-//               their time.
+//   SEPARATE-2  A member moves after 192 waits within 1 to 2 ms on the CPU of the awaited member: then switches cost
+//               most of the time. Members that work for long between their waits gain nothing where no CPU is free: on
+//               the other CPU they would get only a share of the time.
+//   SEPARATE-3  After a move, or a question whether a CPU is free, the next question waits for a rest of 1 ms. The rest
+//               doubles, up to 64 ms, if the last one gained nothing: the member was not found on another CPU since, or
+//               was back within four rests. A question takes 4 us, or 20 if its lines are not in a cache: beside a busy
+//               process, regions took a sixth longer when every fourth one asked. Only a move puts off the next move of
+//               SEPARATE-2.
+//   SEPARATE-5  A member also moves after four observations in a row, at any distance in time, if a CPU may be free. If
+//               none is free, the member would wait on another CPU for the end of a stranger's time slice, 4 ms, while
+//               the CPU of the other member would run it at once. A worker that polls when its region is due, but has
+//               no CPU when it comes, shares its CPU with the caller, which slept before. On an idle machine of two
+//               CPUs, Linux 6.18 begins most threads on the CPU of their maker and leaves them there for 4 to 20 ms:
+//               short regions took 6 us instead of 0.2, and loops twice their time.
 //
 // When the caller of a crowd yields
 //   ROUND-1  In a region of a crowd, each CPU runs its members one after another, each for one turn. A yield of the caller
 //            lasts for a round of its own CPU. So a report that is missing after it comes from another CPU, whose round is
 //            longer, or not over yet; and no member on the caller's CPU has anything to do. The caller polls for as long
 //            as the yield took. With another yield, it would come back only after one more round of its own.
-//   ROUND-2  It does not poll where that has failed lately, as beside a stranger that holds up the other CPU, nor after a
-//            round that a stranger has lengthened to a time slice.
+//   ROUND-2  It does not poll if polling has failed lately, as it does beside a stranger that holds up the other CPU.
+//            Nor does it poll after a round that a stranger has lengthened to a time slice.
 #ifndef LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP
 #define LOCKSTEP_SRC_WAIT_MEMBER_PACE_HPP
 
@@ -116,7 +117,7 @@ class round_pace {
 
   /// It has announced a region, and no member of its CPU has had a turn yet.
   void announced() noexcept { polls_until_ = 0; }
-  /// It has yielded. Reports may be missing still, also where the one that it waited for has come.
+  /// It has yielded. Reports may still be missing, even if the one that it waited for has come.
   void yielded(std::uint64_t before, std::uint64_t after) noexcept {
     const std::uint64_t round = after - before;
     polls_until_ = round < longest_round ? after + round : 0;
@@ -141,7 +142,7 @@ class member_pace {
 
   static constexpr std::uint64_t shortest_gap = 2000;
   static constexpr std::uint64_t longest_gap = 1000000000;
-  /// The worker polls through a shorter sleep: a sleep costs 6 to 20 us of CPU time, and ends so much too late
+  /// Instead of a shorter sleep the worker polls: a sleep costs 6 to 20 us of CPU time, and ends late by as much
   /// (docs/maintainers/decisions/0067).
   static constexpr std::uint64_t shortest_sleep = 15000;
   static constexpr std::uint64_t first_lead = 30000, most_lateness = 100000, least_lead = 5000,
@@ -179,7 +180,7 @@ class member_pace {
     start_ = larger(start_, end);
     polled_ = 0;
   }
-  /// Between two looks of a poll that much time went by. Was its CPU with another thread?
+  /// This much time passed between two looks of a poll. If it is long, another thread had the CPU.
   void looked_after(std::uint64_t time) noexcept {
     had_no_cpu_ = time > lost_time;
     if (time > backoff_trust::long_yield) doubt_ = doubt_after_slice;
@@ -208,7 +209,8 @@ class member_pace {
     if (count_ >= fewest) judge(would_be_there(gap));
     remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
   }
-  /// For a wait that has lasted for `elapsed`, `polled` of it in polls. Times since the wait began.
+  /// The step for a wait that has lasted for `elapsed`, `polled` of it in polls. Its time counts from the begin of the
+  /// wait.
   LOCKSTEP_NOINLINE step step_after(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
     for (unsigned first = 0, end = 0; first < count_; first = end) {
       end = end_of_window(first);

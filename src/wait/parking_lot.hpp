@@ -92,7 +92,7 @@ class parked_thread : public list_node<parked_thread> {
   }
 
   // For its own thread after a notification, and for the thread that holds the lock of its queue:
-  /// What it waits for, in its object's terms; as what it was let go.
+  /// What it waits for, in its object's terms; after let_go(), the purpose that was passed there.
   std::uint32_t purpose() const noexcept { return purpose_; }
   /// False from queue::let_go() until it has what it waits for, or comes back.
   bool waits() const noexcept { return waits_; }
@@ -205,13 +205,13 @@ class parking_lot {
       return each != nullptr;
     }
 
-    /// Lets a waiter try to take, as that purpose. It keeps its place, and is no waiter any more. So the child of a
-    /// fork() knows of a word that shows it (PARKING-4). The caller must notify it.
+    /// Lets a waiter try to take, for that purpose. It keeps its place, but is no waiter any more. So the child of a
+    /// fork() finds the word that shows it (PARKING-4). The caller must notify the waiter.
     void let_go(parked_thread& thread, std::uint32_t as) noexcept {
       thread.purpose_ = as;
       thread.waits_ = false;
     }
-    /// Called by the thread itself after a try in vain: it waits again.
+    /// Called by the thread itself after a failed try: it waits again.
     void come_back(parked_thread& thread) noexcept {
       thread.waits_ = true;
       thread.word_.store(0, memory_order_relaxed);  // 3
@@ -296,7 +296,7 @@ class queued_word {
   /// Takes if Rules::may_take() allows it now.
   bool try_take(std::uint32_t as) noexcept { return take_or(as, nullptr); }
 
-  /// Repeats try_take() while the policy waits awake. Called after a try in vain, so it begins with a pause: each look
+  /// Repeats try_take() while the policy waits awake. Called after a failed try, so it begins with a pause: each look
   /// takes the word's line away from the holder.
   bool poll(std::uint32_t as, deadline until, source_place where = source_place()) {
     attempt now(*this, as, where);
@@ -304,7 +304,8 @@ class queued_word {
                                     wait_engine::rung::yield);
   }
 
-  /// Queues the thread up; one that was let go in vain has kept its place. False if it could take after all.
+  /// Queues the thread up. A thread that was let go and failed to take has kept its place. False if it could take after
+  /// all.
   bool enqueue(parked_thread& self) {
     parking_lot::queue waiters(key());
     if (take_or(self.purpose(), &Rules::marked)) return false;

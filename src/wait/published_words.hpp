@@ -51,7 +51,7 @@
 //                                             looks again within a millisecond makes it alone
 //   7  word.load              relaxed  -      a look: a thread that goes on comes through 2, or wrote the word itself
 //   8  word.store             relaxed  -      while no thread waits: the caller orders it before the next wait
-//   9  stop.load              relaxed  -      who waited looks at the stop again, with acquire, before it reports it
+//   9  stop.load              relaxed  -      the waiter looks at the stop again, with acquire, before it reports it
 //
 // Cost   publish: one store, and one load of a line that is not written while no thread sleeps; no read-modify-write,
 //        and no fence where the sleeper pays and the system has a process-wide one. wait: one line fetch.
@@ -145,7 +145,7 @@ class sleeper_mark {
 /// Where threads sleep, to wake them all: what a request to stop does (stop_source.hpp).
 class sleeping_places {
  public:
-  /// Some marks, in a list while this lives; of no list, if that is null.
+  /// Some marks. They are in the list while this lives; if that is null, in no list.
   class place : public list_node<place> {
    public:
     place(sleeping_places* of, sleeper_mark* marks, std::size_t count, fence_payer payer)
@@ -188,7 +188,8 @@ struct never_stops {
   static constexpr bool requested() noexcept { return false; }
 };
 
-/// A stop by another word, which is not 0 then: terminate(), close(). Who waited reads that word again, with acquire.
+/// A stop by another word, which becomes non-zero, for terminate() and close(). The waiter reads that word again, with
+/// acquire.
 struct stops_when_set {
   const wait_word& word;
 
@@ -238,7 +239,7 @@ class published_word {
   /// While no thread waits.
   void reset(Word value) const noexcept { word_.store(value, memory_order_relaxed); }  // 8
 
-  /// Waits until done(word), or the stop. False if `until` came first. The waitable is built only after a look in vain.
+  /// Waits until done(word), or the stop. False if `until` came first. Only a failed first look builds the waitable.
   template <class Done, class Stop>
   bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
             whereabouts whom = {}) const {

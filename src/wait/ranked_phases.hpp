@@ -117,8 +117,8 @@ class ranked_phases {
   wait_policy policy() const noexcept { return end_.policy(); }
   bool has_flags(std::size_t size) const noexcept { return size <= most_flags_; }
 
-  /// The value that travels with a rank's arrival: write it before. And the value that all get with the end of a phase
-  /// by the tree.
+  /// The value that travels with a rank's arrival: write it before the arrival. value_of_all() is the one that all get
+  /// with the end of a phase by the tree.
   Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
   Value& value_of_all() noexcept { return end_.beside(0); }
 

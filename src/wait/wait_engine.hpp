@@ -96,9 +96,9 @@ class wait_engine {
                    deadline until = deadline::never()) {
     return what.Waitable::ready() || wait_slowly(what, policy, history, until);
   }
-  /// The same after a look in vain, up to the rung `last`; false also if that rung ends in vain. Locks stop before the
-  /// sleep, because their waiters queue up first. Then block() does not look again, and spin() polls as long as the
-  /// default policy.
+  /// The same after a failed first look, up to the rung `last`. Also false if that rung ends without success. Locks
+  /// stop before the sleep, because their waiters queue up first. Then block() does not look again, and spin() polls as
+  /// long as the default policy.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history,
@@ -127,10 +127,10 @@ class wait_engine {
     return false;
   }
 
-  /// Looks for the time between two looks at the clock.
+  /// Polls for the time between two looks at the clock.
   static bool poll(waitable& what);
 
-  /// The ladder from the rung `first` on, after a look in vain. Observers know this wait already, as `seen`.
+  /// The ladder from the rung `first` on, after a failed look. Observers know this wait already, as `seen`.
   static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
                     rung first, rung last, observed_wait& seen);
 

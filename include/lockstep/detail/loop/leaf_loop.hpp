@@ -17,9 +17,9 @@
 //           what one call for all of them does. Each part costs one division per nesting. After that the indices
 //           step with carry; the innermost range is a plain loop that the compiler may vectorise.
 //
-// A place of the program, of which there is one for each closure type in each module, knows the functions that were
-// compiled for its leaf, and what was learned of its loops. The cost of an iteration holds for every team. The number of
-// iterations from which on a loop pays holds for one team. Rules: src/loop/loop_pace.hpp.
+// There is one place of the program for each closure type in each module. It knows the functions that were compiled for
+// its leaf, and what was learned of its loops. The cost of an iteration holds for every team. The number of iterations
+// from which on a loop pays holds for one team. Rules: src/loop/loop_pace.hpp.
 //
 //   bits of `alone`  meaning
 //   63..40           the team that has learned it; 0: none
@@ -241,7 +241,7 @@ constexpr std::size_t grain_of(schedule how) noexcept {
   return how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
 }
 
-/// How a loop ended that was to run alone. Refused: nothing was run.
+/// How a loop ended that was to run alone. Refused: nothing has run.
 enum class lone_outcome { refused, complete, stopped };
 
 class place_pace {
@@ -263,7 +263,7 @@ class place_pace {
         iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
     alone_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
   }
-  /// Whether no more of the team's loops may run alone: the next one is to be measured.
+  /// Whether the team has used up its loops that may run alone: the next one is to be measured.
   bool is_spent(std::uint32_t team) const noexcept {
     const std::uint64_t seen = alone_.load(memory_order_relaxed);  // 1
     return (seen >> 40) == team && (seen & most_loops) == 0;

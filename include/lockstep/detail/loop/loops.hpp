@@ -26,7 +26,7 @@ namespace loops {
 /// Calls body(first, last) for this member's parts of [0, length). Does not wait for other members, but may wait for a
 /// free place of the loop board. Once the region is stopped, calls nothing more and returns false.
 bool hand_out(member_state& at, std::size_t length, schedule how, const range_body& body);
-/// The same, one by one, to whichever member comes.
+/// The same, one iteration at a time, each to the member that comes first.
 bool hand_out_singly(member_state& at, std::size_t count, const range_body& body);
 /// As hand_out(), then waits for all. Meanwhile it may call body for the shares of members that have not come.
 /// `extent`: extent_of() the range.
@@ -58,7 +58,7 @@ bool run_ordered(member_state& at, const index_span<Index>& span, Function& f, s
 }
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-/// Calls f(), if that compiles. If not, a static_assert has said so, and its sentence is to be the only error.
+/// Calls f(), if that compiles. If not, a static_assert has reported it, and shall be the only error.
 template <class Function>
 void call_plain(Function& f, std::true_type /*callable*/) {
   f();

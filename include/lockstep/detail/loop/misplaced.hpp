@@ -7,7 +7,7 @@
 //   a loop without its first index       for_each(n, f)
 //   a container in place of its bounds   for_each(v, f)
 //   a chunk without its schedule         for_each(0, n, f, 16)
-//   nowait anywhere but in front         for_each(0, n, f, nowait)
+//   nowait not in front                  for_each(0, n, f, nowait)
 //   nowait where there is no such form   team.for_range(nowait, 0, n, f)
 #ifndef LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
 #define LOCKSTEP_DETAIL_LOOP_MISPLACED_HPP
@@ -39,7 +39,7 @@ template <class Type, class Plain = typename std::decay<Type>::type>
 struct is_nested : std::integral_constant<bool, std::is_same<Plain, index_range_2>::value ||
                                                     std::is_same<Plain, index_range_3>::value> {};
 
-/// Whether the arguments are those of a loop: ranges, or bounds and more, and behind them no number and no nowait.
+/// Whether the arguments are those of a loop: ranges, or bounds and more. After them no number and no nowait.
 template <class... Arguments>
 struct is_loop : std::false_type {};
 template <class First, class Second, class... Others>
@@ -81,7 +81,7 @@ refused refuse_reduction() {
                 "init, f, op, store); they take no nowait: they always wait for the result");
   return {};
 }
-/// Of a reduction or scan: too few arguments, or nowait.
+/// For a reduction or scan with too few arguments, or with nowait.
 template <std::size_t Least, class... Arguments>
 using if_no_reduction =
     if_refused<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least)>;

@@ -14,9 +14,9 @@
 //                     the forms that are a region by themselves (a team's reduce_each) do with moves.
 //   f                 returns what converts to Type; a Type, or a reference to one, is passed on as it is
 //   op                takes two Type, each by value or by const&, and returns what converts to Type
-// Floating point is not cut off to a whole number: reduce_each(0, n, 0, f, op), where 0.0 was meant, does not
-// compile. Values may be narrowed to a smaller floating point type of init (0.0f: sums are rounded to float),
-// or to a smaller whole number.
+// A floating-point number is not truncated to a whole number: reduce_each(0, n, 0, f, op), where 0.0 was meant, does
+// not compile. Values may be narrowed to a smaller floating-point type of init (0.0f: sums are rounded to float), or to
+// a smaller whole number.
 #ifndef LOCKSTEP_DETAIL_REDUCE_REDUCTION_OPERATIONS_HPP
 #define LOCKSTEP_DETAIL_REDUCE_REDUCTION_OPERATIONS_HPP
 
@@ -48,7 +48,7 @@ constexpr bool fits_cell() noexcept {
          alignof(Type) <= cell::size;
 }
 
-/// What the library needs to know about values that do not fit a cell.
+/// What the library has to know of values that do not fit a cell.
 struct value_type {
   element_type room;  ///< for any_aligned_array: memory, in which it makes nothing
   void (*destroy)(void* value);
@@ -131,7 +131,7 @@ struct result_of_op {
   using type = decltype(test<Operation>(0));
 };
 
-/// How op gets a value of type Result: as it is if that is a Type, else converted to Type.
+/// How op gets a value of type Result: unchanged if that is a Type, else converted to Type.
 template <class Type, class Result>
 using as_value =
     typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,

@@ -8,7 +8,8 @@
 //
 //   REDUCE-1  `op` may run on every member at once, with the same arguments: it must not change shared data.
 //   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
-//   REDUCE-3  init is the left argument of the last op on each member; scans fold from init on. The result of an empty range is init.
+//   REDUCE-3  init is the left argument of the last op on each member; scans fold from init on. The result of an empty
+//             range is init.
 //   REDUCE-4  Once the region is stopped, a member ends within 1024 more calls of f(i).
 //   REDUCE-5  A member's leaves need not be its block. So f(i) may read data that another member writes in an earlier
 //             loop without a wait. If members have run such a construct since they last met, they meet before the
@@ -37,7 +38,7 @@ namespace reductions {
 
 // --- one value of each member ---
 
-/// The result of combine(cells). `at_hand` if the region was stopped and exceptions are off.
+/// The result of combine(cells); `at_hand` if the region was stopped and exceptions are off.
 template <class Type, class Combine>
 Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combine) {
   const std::uint32_t phase = at.next_phase();

@@ -24,12 +24,12 @@ namespace detail {
 
 class loop_share;
 
-/// A function of a region as f(argument), or as f() if it takes none.
+/// Calls a function of a region as f(argument), or as f() if it takes none.
 template <class Function, class Argument>
 struct region_call {
   using takes_one = std::integral_constant<bool, is_callable<Function&, Argument&>::value>;
   static constexpr bool fits = takes_one::value || is_callable<Function&>::value;
-  /// The same of a copy, which is constant.
+  /// The same for a copy of the function, which is constant.
   static constexpr bool fits_copy = takes_one::value
                                         ? is_callable<const Function&, Argument&>::value
                                         : is_callable<const Function&>::value;
@@ -48,7 +48,8 @@ class job {
   template <class Argument>
   using caller = void (*)(const job&, Argument&);
 
-  /// Of a function that is called with an Argument: member or loop_share. Copies it, or keeps its address.
+  /// A job for a function that is called with an Argument: member or loop_share. It copies the function, or keeps its
+  /// address.
   template <class Argument, class Function>
   static job of(Function& f) noexcept {
     static_assert(region_call<Function, Argument>::fits,
@@ -71,7 +72,7 @@ class job {
                                                  with);
     });
   }
-  /// The same: call(job, argument), with a copy of so many bytes at carried(), whole words.
+  /// The same: call(job, argument), with a copy of `size` bytes at carried(), in whole words.
   template <class Argument>
   void carry(caller<Argument> call, const void* bytes, std::size_t size) noexcept {
     constexpr std::size_t word = sizeof(std::size_t);

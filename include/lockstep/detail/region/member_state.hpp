@@ -69,7 +69,7 @@ class member_state : public member_view {
 
   /// Called once, by the group that owns the state. (Tests of single boards have no group.)
   void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept;
-  /// Of a sub-team's member.
+  /// For the member of a sub-team.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
   /// The member begins its part of a region of `size` members.
   void enter(std::size_t size, std::uint32_t region) noexcept;
@@ -181,7 +181,7 @@ class member_state : public member_view {
   owner<kept_values> kept[4];
 
  private:
-  /// Where misuse is diagnosed: ends the program if the others cannot meet this member there. Else notes the construct.
+  /// If misuse is diagnosed: ends the program if the others cannot meet this member there, or else notes the construct.
   void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
   static const member_view& find(group& shared, std::size_t rank) noexcept;
@@ -198,8 +198,8 @@ class member_state : public member_view {
     construct_note note;
     std::uint32_t without_wait;
   } told[2];                   ///< to the others, in two phases
-  std::uint32_t without_wait;  ///< constructs of this region that did not wait at their end
-  const char* inside;  ///< what it is inside of, where it must come to no construct; null: nothing
+  std::uint32_t without_wait;  ///< how many constructs of this region did not wait at their end
+  const char* inside;  ///< the function that it is inside of, in which it must come to no construct; null: none
 };
 
 /// While it lives, the member runs a function that must come to no construct. Noted where misuse is diagnosed.

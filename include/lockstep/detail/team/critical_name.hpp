@@ -15,7 +15,8 @@
 //   3  first.load         acquire  4      an entry is whole before it is in the list
 //   4  first.compare_exch release  3      as 3
 //
-// Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
+// Cost   a load and a branch. Once for each name and module: a walk through all names. Once for each name: an
+//        allocation.
 #ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 #define LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 
@@ -30,7 +31,8 @@ namespace detail {
 
 namespace critical_name {
 
-/// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
+/// An entry of the list of the process; never destroyed. The text is a copy: a module's own text would go with the
+/// module.
 struct entry {
   mutex lock;
   entry* next;

@@ -34,7 +34,7 @@ class loop_ends;
 struct loop_outcome;
 struct loop_request;
 
-/// Whose threads they are: the team's; the user's, which serve it; or those of other code that calls team_core::work().
+/// Whose threads serve it: the team's own; the user's; or those of other code that calls team_core::work().
 enum class thread_owner : unsigned char { team, user, others };
 
 class team_host {
@@ -52,7 +52,7 @@ class team_host {
   /// For hints: never 0. Different for teams that live at the same time, unless 2^24 teams were made in between.
   std::uint32_t number() const noexcept { return number_; }
 
-  // A region, from its caller's call to the return. The arguments are so few that all fit in registers: a place that is
+  // A region, from its caller's call to the return. The arguments are few enough to fit in registers: a place that is
   // written to the stack in halves and read as a whole costs 6 ns, an argument on the stack and a call 2.
 
   /// part(member&) on the first `members` members. False if the region was stopped. `kind`: for observers.
@@ -72,7 +72,7 @@ class team_host {
 
   /// A loop on the caller alone, without a region, if that may be: LONE-1 of src/team/team_host.cpp.
   lone_outcome run_alone(const range_body& body, std::size_t length);
-  /// The same in chunks. Apart from the first, which takes 1.2 times as long where it has a schedule.
+  /// The same in chunks. A function apart from the first, which takes 1.2 times as long with a schedule.
   lone_outcome run_alone(const range_body& body, std::size_t length, schedule how);
   /// A loop at a place of the program, as a region. `loop`: a sized_leaf. False if it was stopped.
   bool run_place(loop_place& place, const void* loop, std::size_t length, schedule how,

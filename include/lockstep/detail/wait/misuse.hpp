@@ -25,8 +25,9 @@ namespace misuse {
 
 constexpr bool diagnosed = detail::diagnoses_misuse;
 
-/// What a thread has to do with an object. A plan uses its graph and its team while it lives. One that waits for a
-/// condition_variable may be under way when the object is gone, and another has its address: so it has a role of its own.
+/// What a thread has to do with an object. A plan uses its graph and its team while it lives. A thread that waits for a
+/// condition_variable may still be under way when the object is gone and another object has its address. So it has a
+/// role of its own.
 enum class role : unsigned char { owner, reader, waiter, condition_waiter, plan };
 
 /// Reports to the watchdog that the calling thread takes or gives up `object`.
@@ -36,11 +37,11 @@ inline void note_if_watched(const void* object, bool is_taken) noexcept {
 
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
-/// The calling thread has this to do with `object`. And: thread number `thread`, or any if it is 0, has it no more; false
-/// if it had not.
+/// note(): the calling thread takes this role at `object`. forget(): thread number `thread`, or any thread if that is
+/// 0, gives it up; false if none had it.
 void note(const void* object, role as);
 bool forget(const void* object, role as, std::uint64_t thread);
-/// Whether a thread has.
+/// Whether a thread has this role at `object`.
 bool is_noted(const void* object, role as);
 
 /// Before the calling thread waits to own `object`.
