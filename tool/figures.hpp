@@ -27,8 +27,7 @@ struct region_run {
   nanoseconds last_start = 0;
   std::uint32_t members = 1;
   nanoseconds parallel = 0;  // how long at least two members computed
-  nanoseconds lost =
-      0;  // the time that members came late or waited, summed up
+  nanoseconds lost = 0;      // the time that members came late or waited, summed up
 
   [[nodiscard]] nanoseconds skew() const { return last_start - first_start; }
 };

@@ -353,8 +353,7 @@ struct run_options {
   const fs::path library = find_library(options.library);
   const fs::path program = find_program(options.command[0]);
   fs::path binary = program;
-  std::optional<fs::path>
-      python;  // it may be a script itself, which chooses a version of Python
+  std::optional<fs::path> python;  // it may be a script itself, which chooses a version of Python
   for (int depth = 0; depth < 4; ++depth) {
     if (!python && binary.filename().string().rfind("python", 0) == 0) python = binary;
     const std::optional<fs::path> next = interpreter_of(binary);

@@ -56,10 +56,9 @@ struct process_variables {
   int cpus_of_quota = 2147483647;      ///< rounded up; a number above that of CPUs is no limit
   bool has_max_active_levels = false;  ///< OMP_MAX_ACTIVE_LEVELS or OMP_NESTED was given
   bool can_cancel = false;             ///< OMP_CANCELLATION
-  bool has_tool =
-      false;  ///< there is a tool, or there may be one (ompt.hpp)
-  bool has_special_tasks = false;    ///< tasks may be cancelled, or a tool is told of them
-  bool has_special_regions = false;  ///< lists by level, threads that are displayed, or a tool
+  bool has_tool = false;               ///< there is a tool, or there may be one (ompt.hpp)
+  bool has_special_tasks = false;      ///< tasks may be cancelled, or a tool is told of them
+  bool has_special_regions = false;    ///< lists by level, threads that are displayed, or a tool
   bool is_of_llvm = false;  ///< the program asks for LLVM's runtime, so it behaves like that one
   std::size_t seen = 0;     ///< a hash of the environment that all this was read from
   int max_task_priority = 0;

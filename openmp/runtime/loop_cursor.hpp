@@ -34,7 +34,7 @@ struct loop_spec {
   bool is_dealt;             ///< dynamic, in any order: chunks come from hands
   bool is_of_sections : 1;   ///< one by one even if the thread is alone
   bool is_scope : 1;         ///< it has no iterations
-  bool needs_slot;  ///< even if it is static, for what members share beside the iterations
+  bool needs_slot;           ///< even if it is static, for what members share beside the iterations
 
   /// As unsigned or signed numbers; `is_up`: it counts up.
   static loop_spec of(bool is_up, ull start, ull end, ull increment) noexcept {

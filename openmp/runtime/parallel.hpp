@@ -10,11 +10,12 @@ namespace lockstep::openmp {
 
 /// What the compiler asks for besides the function and its data.
 struct region_request {
-  proc_bind bind = proc_bind::no;   ///< no: not given
-  const loop_spec* loop = nullptr;  ///< the loop of a combined construct, with which each member begins
-  task_group* group = nullptr;      ///< of `parallel` with task reductions
-  int threads_inside = 0;           ///< for regions inside; 0: not given
-  unsigned asked = 0;               ///< num_threads(asked); 0: not given
+  proc_bind bind = proc_bind::no;  ///< no: not given
+  const loop_spec* loop =
+      nullptr;                  ///< the loop of a combined construct, with which each member begins
+  task_group* group = nullptr;  ///< of `parallel` with task reductions
+  int threads_inside = 0;       ///< for regions inside; 0: not given
+  unsigned asked = 0;           ///< num_threads(asked); 0: not given
   part_body body =
       nullptr;  ///< calls the function with the data and one more word; null: function(data)
   void* more = nullptr;

@@ -60,20 +60,20 @@ struct part : surroundings {
   outlined_function function = nullptr;  ///< the region's function; null for an initial part
   task* running;  ///< what the thread runs now: &implicit, or an explicit task
   task implicit;
-  std::uint32_t barriers = 0;  ///< passed in this region; tasks are counted by its parity (task_pool.hpp)
+  std::uint32_t barriers =
+      0;  ///< passed in this region; tasks are counted by its parity (task_pool.hpp)
   std::uint32_t singles = 0;
-  loop_cursor loop;  ///< the worksharing construct that the part is in
-  void* doacross =
-      nullptr;  ///< doacross.cpp)/doacross.cpp)
+  loop_cursor loop;                   ///< the worksharing construct that the part is in
+  void* doacross = nullptr;           ///< doacross.cpp)/doacross.cpp)
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
-  member_tasks* tasks = nullptr;  ///< its data in the pool of tasks; null until it makes a task
+  member_tasks* tasks = nullptr;      ///< its data in the pool of tasks; null until it makes a task
   std::uint32_t asked_threads =
       0;  ///< num_threads() of the region that it encounters next; 0: none
   proc_bind asked_bind = proc_bind::no;        ///< likewise
   special_request* asked_specially = nullptr;  ///< further requests, to be deleted; null: none
-  bool ends_with_barrier = false;              ///< a barrier that runs tasks, because the region may make some
-  bool is_cancelled = false;                   ///< by `cancel parallel`, in a region of one
-  std::uint8_t flushes = 0;                    ///< modulo 256 (llvm/synchronization.cpp)
+  bool ends_with_barrier = false;  ///< a barrier that runs tasks, because the region may make some
+  bool is_cancelled = false;       ///< by `cancel parallel`, in a region of one
+  std::uint8_t flushes = 0;        ///< modulo 256 (llvm/synchronization.cpp)
   std::uint32_t work_cancelled_at =
       ~std::uint32_t{0};  ///< in a region of one: `barriers` when it was
   ompt::task_info* tool;  ///< of the task that runs; set and read where there is a tool
@@ -93,10 +93,10 @@ struct part : surroundings {
 
 /// All that a thread keeps: 32 bytes of thread-local storage in the initial-exec model.
 struct thread_record {
-  part* current = nullptr;        ///< null: the thread has not called us yet
-  pool* pools = nullptr;          ///< one for each level of nesting that it encountered
-  std::uint32_t number = 0;       ///< the thread's number in this process, from 1; 0: none yet
-  std::int32_t bound_place = -1;  ///< where affinity.cpp has bound the thread; -1: nowhere
+  part* current = nullptr;            ///< null: the thread has not called us yet
+  pool* pools = nullptr;              ///< one for each level of nesting that it encountered
+  std::uint32_t number = 0;           ///< the thread's number in this process, from 1; 0: none yet
+  std::int32_t bound_place = -1;      ///< where affinity.cpp has bound the thread; -1: nowhere
   ompt::thread_info* tool = nullptr;  ///< null also if there is no tool
 };
 extern __thread thread_record this_record

@@ -39,7 +39,7 @@ struct region_frame {
   part* outer = nullptr;
   const task_variables* variables = nullptr;
   task_group* group =
-      nullptr;              ///< the group of the implicit tasks; null except for parallel with task reductions
+      nullptr;  ///< the group of the implicit tasks; null except for parallel with task reductions
   bool is_special = false;  ///< members are bound or displayed, or a tool is told of them
   bool is_bound = false, is_displayed = false;
   proc_bind bind = proc_bind::no;

@@ -32,9 +32,10 @@ struct task {
   std::uint64_t begun_at =
       0;  ///< where its member's deque ended when it began (POOL-3 of task_pool.hpp)
   bool is_explicit = false;
-  bool is_pooled = false;   ///< an explicit_task of a task_pool
-  bool is_final = false;    ///< all tasks that it makes are run at once
-  std::uint16_t depth = 0;  ///< how many tasks are around it, up to the implicit one; at most `deepest`
+  bool is_pooled = false;  ///< an explicit_task of a task_pool
+  bool is_final = false;   ///< all tasks that it makes are run at once
+  std::uint16_t depth =
+      0;  ///< how many tasks are around it, up to the implicit one; at most `deepest`
   static constexpr std::uint16_t deepest = 1000;
 
   task() noexcept {}

@@ -498,7 +498,8 @@ void task_pace::begin(bool is_full) noexcept {
   const std::uint64_t now = detail::tick_clock::now();
   if (since != 0 && runs) run = (now - since) / (task_pool::at_once_when_full + 1);
   if (since != 0 && !runs) {
-    if (!is_full) run -= run / 32;  // not measured for 64 tasks: those may have been of another kind
+    if (!is_full)
+      run -= run / 32;  // not measured for 64 tasks: those may have been of another kind
     pushed += row;
     pushing_took += now - since;
     if (pushed >= task_pool::most_ready / 2) {
@@ -937,7 +938,8 @@ member_tasks& task_pool::tasks_of(part& self) noexcept {
   member_tasks* mine = first;
   while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
   if (mine == nullptr) {
-    mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // it lies on lines of its own
+    mine =
+        ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // it lies on lines of its own
     mine->pool = this;
     mine->rank = self.rank;
     mine->next = first;

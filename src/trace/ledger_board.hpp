@@ -93,14 +93,14 @@ void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
 
 /// Decisions and findings, counted for each member.
 enum class ledger_count : unsigned {
-  shares_taken,   ///< shares of others that this thread has run
-  anticipated,    ///< a region came while the member polled because it was due
-  missed,         ///< a region came, and the member slept
-  crowded,        ///< regions of more members than CPUs for them
-  inline_runs,    ///< regions that were called inside another one, and so ran on their caller alone
-  inline_loops,   ///< loops that were called inside another region, and so ran on their caller alone
-  separated,      ///< it left a CPU that it shared with a member it waited for
-  waits_spun,     ///< waits that ended while it polled
+  shares_taken,  ///< shares of others that this thread has run
+  anticipated,   ///< a region came while the member polled because it was due
+  missed,        ///< a region came, and the member slept
+  crowded,       ///< regions of more members than CPUs for them
+  inline_runs,   ///< regions that were called inside another one, and so ran on their caller alone
+  inline_loops,  ///< loops that were called inside another region, and so ran on their caller alone
+  separated,     ///< it left a CPU that it shared with a member it waited for
+  waits_spun,    ///< waits that ended while it polled
   waits_yielded,  ///< waits that ended while it yielded
   waits_slept,    ///< waits that ended after it had slept
   how_many
