@@ -6,11 +6,10 @@
 // times of their last two segments where it can read them.
 //
 //   LEDGER-1  Only the member itself writes its numbers. Any thread may read them at any time.
-//   LEDGER-2  Each arrival is counted, and so is each wait that outlasts its polls. All else is measured only in
-//             LEDGER-2  Each arrival is counted, and so is each wait that outlasts its polls. All else is measured only
-//             in chosen segments. The first 64 segments are chosen. After them all are, if they last long on average:
-//             20 us, and 2 us more for each member. Otherwise one in 128 is chosen, by a hash of its number, which all
-//             members know. It counts 128 times.
+//   LEDGER-2  Each arrival is counted, and so is each wait that outlasts its polls. All else is measured only in chosen
+//             segments. The first 64 segments are chosen. After them all are, if they last long on average: 20 us, and
+//             2 us more for each member. Otherwise one in 128 is chosen, by a hash of its number, which all members
+//             know. It counts 128 times.
 //   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
 //
 // Memory order (# marks the line)

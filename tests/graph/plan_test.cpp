@@ -743,8 +743,7 @@ TEST_P(plan_run, is_made_anew_after_one_iteration_of_many_turns) {
   graph g;
   int turns = 0, left = 0, right = 0;
   const auto begin = g.node("begin", [&] { ++turns; }), a = g.node("a", [&] { left += turns; }),
-             b = g.node("b", [&] { right += turns; }),
-             test = g.node("test", [&] {
+             b = g.node("b", [&] { right += turns; }), test = g.node("test", [&] {
                take_long();
                return turns % 20 != 0;
              });
