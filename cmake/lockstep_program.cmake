@@ -5,7 +5,8 @@ lockstep_need(nlohmann-json3-dev nlohmann_json)
 
 # Examples and benchmarks are programs that read options and write tables and JSON. Built beside the tests, they are
 # built to be tested, not to be measured: without the optimiser where it has nothing to find, and with what they read
-# precompiled.
+# precompiled. The preset release builds so what is not measured: options and JSON are most of what a program costs.
+option(LOCKSTEP_OPTIMISE_MEASURED_ONLY "Of examples, benchmarks and the tool, optimise only what is measured" OFF)
 set(lockstep_program_options "")
 if(LOCKSTEP_BUILD_TESTS)
   include(lockstep_test)
@@ -13,35 +14,33 @@ if(LOCKSTEP_BUILD_TESTS)
     set(lockstep_program_options -O0)
   endif()
 endif()
+set(lockstep_unmeasured_options ${lockstep_program_options})
+if(LOCKSTEP_OPTIMISE_MEASURED_ONLY)
+  set(lockstep_unmeasured_options -O0)
+endif()
 include_guard(GLOBAL)  # what is above belongs to the directory that asks
 
-# Two: with options a unit compiles for 2 s what CLI11 has in it, though it uses nothing of it.
-if(LOCKSTEP_BUILD_TESTS)
+if(LOCKSTEP_BUILD_TESTS OR LOCKSTEP_OPTIMISE_MEASURED_ONLY)
   file(WRITE ${PROJECT_BINARY_DIR}/program_precompiled.cpp "")
-  foreach(precompiled program_precompiled program_precompiled_options)
-    add_library(${precompiled} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/program_precompiled.cpp)
-    target_compile_features(${precompiled} PRIVATE cxx_std_20)
-    target_compile_options(${precompiled} PRIVATE ${lockstep_program_options})
-    target_link_libraries(${precompiled} PRIVATE CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
-    lockstep_warnings(${precompiled})
-  endforeach()
-  target_precompile_headers(program_precompiled_options PRIVATE <CLI/CLI.hpp>)
-  foreach(precompiled program_precompiled program_precompiled_options)
-    target_precompile_headers(${precompiled} PRIVATE
-      <fmt/format.h> <nlohmann/json.hpp> <algorithm> <atomic> <chrono> <filesystem> <functional>
-      <map> <optional> <string> <thread> <vector>)
-  endforeach()
+  add_library(program_precompiled STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/program_precompiled.cpp)
+  target_compile_features(program_precompiled PRIVATE cxx_std_20)
+  target_compile_options(program_precompiled PRIVATE ${lockstep_unmeasured_options})
+  target_link_libraries(program_precompiled PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+  lockstep_warnings(program_precompiled)
+  # Not CLI11: a unit compiles for 2 s what that has in it, though it uses nothing of it.
+  target_precompile_headers(program_precompiled PRIVATE
+    <fmt/format.h> <nlohmann/json.hpp> <algorithm> <atomic> <chrono> <filesystem> <functional>
+    <map> <optional> <string> <thread> <vector>)
 endif()
 
-# lockstep_program_uses_precompiled(<target> [OPTIONS]): a C++20 target with fmt and nlohmann_json, not optimised here;
-# with OPTIONS one whose units read CLI11.
+# lockstep_program_uses_precompiled(<target> [UNMEASURED]): a C++20 target with fmt and nlohmann_json, not optimised here.
 function(lockstep_program_uses_precompiled name)
-  target_compile_options(${name} PRIVATE ${lockstep_program_options})
-  set(precompiled program_precompiled)
-  if("OPTIONS" IN_LIST ARGN)
-    set(precompiled program_precompiled_options)
+  set(options "${lockstep_program_options}")
+  if("UNMEASURED" IN_LIST ARGN)
+    set(options "${lockstep_unmeasured_options}")
   endif()
-  if(TARGET ${precompiled})
-    target_precompile_headers(${name} REUSE_FROM ${precompiled})
+  target_compile_options(${name} PRIVATE ${options})
+  if(TARGET program_precompiled AND options STREQUAL "${lockstep_unmeasured_options}")
+    target_precompile_headers(${name} REUSE_FROM program_precompiled)
   endif()
 endfunction()

@@ -35,10 +35,10 @@ struct event {
   [[nodiscard]] const event_value* argument(std::string_view key) const;
 };
 
-/// What nlohmann::json::sax_parse() calls.
+/// What nlohmann::ordered_json::sax_parse() calls.
 class event_parser {
  public:
-  using json = nlohmann::json;
+  using json = nlohmann::ordered_json;
 
   explicit event_parser(std::function<void(const event&)> on_event)
       : on_event_(std::move(on_event)) {}

@@ -201,7 +201,8 @@ std::string where(const event& one) {
 }
 
 std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::ordered_json(text).dump(-1, ' ', false,
+                                           nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// How a number among the arguments is stored: whole, or in thousandths.
@@ -396,7 +397,8 @@ trace builder::finish(const event& other_data) {
 trace read_source(text_source& text, std::string_view name, std::uint64_t most_memory) {
   builder made(name, most_memory);
   event_parser parser([&made](const event& one) { made.take(one); });
-  const bool is_json = nlohmann::json::sax_parse(text_iterator(text), text_iterator(), &parser);
+  const bool is_json =
+      nlohmann::ordered_json::sax_parse(text_iterator(text), text_iterator(), &parser);
   if (text.has_failed()) throw bad_trace(fmt::format("{}: cannot be read.", name));
   if (!is_json) throw not_json(text, name, parser.failed_at());
   if (!parser.has_events()) {

@@ -211,17 +211,20 @@ exit_status run(const audio_options& options) {
 
 int main(int argc, char** argv) {
   examples::audio_options options;
-  CLI::App app(examples::about);
-  app.add_option("--input", options.input, "the sound")->required()->type_name("FILE");
-  examples::add_count(app, "--block", options.block, 1, 65'536, "frames of a block");
-  examples::add_count(app, "--combs", options.combs, 1, 65'536,
-                      "combs of each reverb: more of them are more work");
-  examples::add_real(app, "--budget", options.budget,
-                     "share of the time between two blocks in which a block has to be done");
-  app.add_flag("--paced", options.is_paced,
-               "blocks come as from a sound card; else each one right after the one before");
-  app.add_option("--graph", options.graph, "write the graph, for Graphviz")->type_name("FILE");
-  app.add_option("--plan", options.plan, "write the plan, for Graphviz")->type_name("FILE");
-  examples::add_common_options(app, options.common, "write the sound, a WAV file");
-  return examples::run_program(app, argc, argv, [&] { return examples::run(options); });
+  const auto add_options = [&](CLI::App& app) {
+    examples::add_needed_file(app, "--input", options.input, "the sound");
+    examples::add_count(app, "--block", options.block, 1, 65'536, "frames of a block");
+    examples::add_count(app, "--combs", options.combs, 1, 65'536,
+                        "combs of each reverb: more of them are more work");
+    examples::add_real(app, "--budget", options.budget,
+                       "share of the time between two blocks in which a block has to be done");
+    examples::add_flag(
+        app, "--paced", options.is_paced,
+        "blocks come as from a sound card; else each one right after the one before");
+    examples::add_file(app, "--graph", options.graph, "write the graph, for Graphviz");
+    examples::add_file(app, "--plan", options.plan, "write the plan, for Graphviz");
+    examples::add_common_options(app, options.common, "write the sound, a WAV file");
+  };
+  return examples::run_program(examples::about, argc, argv, add_options,
+                               [&] { return examples::run(options); });
 }

@@ -132,4 +132,14 @@ void convolution::filter_row(std::size_t row) {
   filter_scalar(task, done, count);
 }
 
+void filter_serially(convolution& filter) {
+  for (std::size_t row = 0; row < filter.padded_rows(); ++row) filter.pad_row(row);
+  for (std::size_t row = 0; row < filter.rows(); ++row) filter.filter_row(row);
+}
+
+void filter_on_team(convolution& filter, lockstep::team& team) {
+  team.for_each(0, filter.padded_rows(), [&](std::size_t row) { filter.pad_row(row); });
+  team.for_each(0, filter.rows(), [&](std::size_t row) { filter.filter_row(row); });
+}
+
 }  // namespace examples

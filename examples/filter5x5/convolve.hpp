@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <lockstep/team.hpp>
 #include <vector>
 
 #include "filter5x5/image.hpp"
@@ -52,5 +53,9 @@ class convolution {
   std::vector<float> padded_;
   image result_;
 };
+
+/// Both steps, all rows.
+void filter_serially(convolution& filter);
+void filter_on_team(convolution& filter, lockstep::team& team);
 
 }  // namespace examples

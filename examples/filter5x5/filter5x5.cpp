@@ -79,16 +79,6 @@ image read_picture(const std::string& path) {
   return is_png(bytes) ? parse_png(bytes, path) : parse_netpbm(bytes, path);
 }
 
-void filter_serially(convolution& filter) {
-  for (std::size_t row = 0; row < filter.padded_rows(); ++row) filter.pad_row(row);
-  for (std::size_t row = 0; row < filter.rows(); ++row) filter.filter_row(row);
-}
-
-void filter_on_team(convolution& filter, lockstep::team& team) {
-  team.for_each(0, filter.padded_rows(), [&](std::size_t row) { filter.pad_row(row); });
-  team.for_each(0, filter.rows(), [&](std::size_t row) { filter.filter_row(row); });
-}
-
 measurement measure(const image& source, const kernel5x5& kernel, const filter_options& options) {
   lockstep::team team(options.common.members, options.common.policy);
   convolution scalar(source, kernel, simd::off);
@@ -165,23 +155,20 @@ simd simd_argument(const std::string& text) {
 
 int main(int argc, char** argv) {
   examples::filter_options options;
-  double scale = 1;
-  CLI::App app(examples::about);
-  app.add_option("--input", options.input, "the picture")->required()->type_name("FILE");
-  app.add_option("--kernel", options.kernel, "blur, sharpen, edge or 25 numbers parted by commas")
-      ->type_name("NAME")
-      ->capture_default_str();
-  examples::add_real(app, "--scale", scale, "factor of the sum; 1 for numbers")
-      ->default_str("that of the named kernel");
-  examples::add_real(app, "--bias", options.bias, "added to the scaled sum, in units of a sample");
-  app.add_option_function<std::string>(
-         "--simd", [&](const std::string& text) { options.mode = examples::simd_argument(text); },
-         "vectors in the inner loop: on or off")
-      ->type_name("NAME")
-      ->default_str(std::string(examples::name_of(options.mode)));
-  examples::add_common_options(app, options.common, "write the picture, .pgm, .ppm or .png");
-  return examples::run_program(app, argc, argv, [&] {
-    if (app.count("--scale") > 0) options.scale = scale;
+  std::string mode(examples::name_of(options.mode));
+  const auto add_options = [&](CLI::App& app) {
+    examples::add_needed_file(app, "--input", options.input, "the picture");
+    examples::add_name(app, "--kernel", options.kernel,
+                       "blur, sharpen, edge or 25 numbers parted by commas");
+    examples::add_real(app, "--scale", options.scale, "that of the named kernel",
+                       "factor of the sum; 1 for numbers");
+    examples::add_real(app, "--bias", options.bias,
+                       "added to the scaled sum, in units of a sample");
+    examples::add_name(app, "--simd", mode, "vectors in the inner loop: on or off");
+    examples::add_common_options(app, options.common, "write the picture, .pgm, .ppm or .png");
+  };
+  return examples::run_program(examples::about, argc, argv, add_options, [&] {
+    options.mode = examples::simd_argument(mode);
     return examples::run(options);
   });
 }

@@ -147,16 +147,18 @@ exit_status run(const inpaint_options& options) {
 
 int main(int argc, char** argv) {
   examples::inpaint_options options;
-  CLI::App app(examples::about);
-  app.add_option("--input", options.input, "the picture, grey")->required()->type_name("FILE");
-  examples::add_count(app, "--hole", options.hole, 0, 65'535, "the value of missing samples");
-  examples::add_count(app, "--tile", options.tile, 1, 65'536, "rows and columns of a tile");
-  examples::add_count(app, "--max-sweeps", options.most_sweeps, 1,
-                      std::numeric_limits<unsigned>::max(), "stop after so many sweeps");
-  examples::add_real(app, "--relaxation", options.relaxation,
-                     "factor of each step: 1 goes to the mean, more goes beyond it");
-  examples::add_real(app, "--tolerance", options.tolerance,
-                     "stop when a sweep changes no sample by more");
-  examples::add_common_options(app, options.common, "write the picture, .pgm");
-  return examples::run_program(app, argc, argv, [&] { return examples::run(options); });
+  const auto add_options = [&](CLI::App& app) {
+    examples::add_needed_file(app, "--input", options.input, "the picture, grey");
+    examples::add_count(app, "--hole", options.hole, 0, 65'535, "the value of missing samples");
+    examples::add_count(app, "--tile", options.tile, 1, 65'536, "rows and columns of a tile");
+    examples::add_count(app, "--max-sweeps", options.most_sweeps, 1,
+                        std::numeric_limits<unsigned>::max(), "stop after so many sweeps");
+    examples::add_real(app, "--relaxation", options.relaxation,
+                       "factor of each step: 1 goes to the mean, more goes beyond it");
+    examples::add_real(app, "--tolerance", options.tolerance,
+                       "stop when a sweep changes no sample by more");
+    examples::add_common_options(app, options.common, "write the picture, .pgm");
+  };
+  return examples::run_program(examples::about, argc, argv, add_options,
+                               [&] { return examples::run(options); });
 }

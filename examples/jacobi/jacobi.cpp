@@ -128,14 +128,16 @@ exit_status run(const jacobi_options& options) {
 
 int main(int argc, char** argv) {
   examples::jacobi_options options;
-  CLI::App app(examples::about);
-  app.add_option("--matrix", options.matrix, "the matrix A")->required()->type_name("FILE");
-  app.add_option("--rhs", options.right_side, "the right-hand side b, an array of one column")
-      ->type_name("FILE");
-  examples::add_real(app, "--tolerance", options.tolerance,
-                     "stop at this norm of b - A x relative to that of b");
-  examples::add_count(app, "--max-iterations", options.most_iterations, 0,
-                      std::numeric_limits<unsigned>::max(), "stop after so many iterations");
-  examples::add_common_options(app, options.common, "write the solution, a Matrix Market array");
-  return examples::run_program(app, argc, argv, [&] { return examples::run(options); });
+  const auto add_options = [&](CLI::App& app) {
+    examples::add_needed_file(app, "--matrix", options.matrix, "the matrix A");
+    examples::add_file(app, "--rhs", options.right_side,
+                       "the right-hand side b, an array of one column");
+    examples::add_real(app, "--tolerance", options.tolerance,
+                       "stop at this norm of b - A x relative to that of b");
+    examples::add_count(app, "--max-iterations", options.most_iterations, 0,
+                        std::numeric_limits<unsigned>::max(), "stop after so many iterations");
+    examples::add_common_options(app, options.common, "write the solution, a Matrix Market array");
+  };
+  return examples::run_program(examples::about, argc, argv, add_options,
+                               [&] { return examples::run(options); });
 }

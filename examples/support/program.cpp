@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -40,6 +41,17 @@ lockstep::wait_policy policy_argument(std::string_view text) {
     return lockstep::wait_policy::hybrid(std::chrono::nanoseconds(spin_time));
   }
   reject("--policy", text, "is none of default, spin, block, hybrid:NANOSECONDS");
+}
+
+template <class Target>
+void add_real_option(CLI::App& app, const std::string& name, Target& target,
+                     const std::string& default_text, const std::string& help) {
+  const auto read = [=, &target](const std::string& text) {
+    target = number_argument<double>(name, text);
+  };
+  app.add_option_function<std::string>(name, read, help)
+      ->type_name("NUMBER")
+      ->default_str(default_text);
 }
 
 exit_status report(std::string_view message) {
@@ -83,14 +95,32 @@ void add_count(CLI::App& app, const std::string& name, unsigned& target, unsigne
       ->default_str(fmt::format("{}", target));
 }
 
-CLI::Option* add_real(CLI::App& app, const std::string& name, double& target,
-                      const std::string& help) {
-  const auto read = [=, &target](const std::string& text) {
-    target = number_argument<double>(name, text);
-  };
-  return app.add_option_function<std::string>(name, read, help)
-      ->type_name("NUMBER")
-      ->default_str(fmt::format("{}", target));
+void add_real(CLI::App& app, const std::string& name, double& target, const std::string& help) {
+  add_real_option(app, name, target, fmt::format("{}", target), help);
+}
+
+void add_real(CLI::App& app, const std::string& name, std::optional<double>& target,
+              const std::string& otherwise, const std::string& help) {
+  add_real_option(app, name, target, otherwise, help);
+}
+
+void add_flag(CLI::App& app, const std::string& name, bool& target, const std::string& help) {
+  app.add_flag(name, target, help);
+}
+
+void add_name(CLI::App& app, const std::string& name, std::string& target,
+              const std::string& help) {
+  app.add_option(name, target, help)->type_name("NAME")->default_str(target);
+}
+
+void add_file(CLI::App& app, const std::string& name, std::string& target,
+              const std::string& help) {
+  app.add_option(name, target, help)->type_name("FILE");
+}
+
+void add_needed_file(CLI::App& app, const std::string& name, std::string& target,
+                     const std::string& help) {
+  app.add_option(name, target, help)->required()->type_name("FILE");
 }
 
 void add_common_options(CLI::App& app, common_options& options, const std::string& output_help) {
@@ -108,8 +138,8 @@ void add_common_options(CLI::App& app, common_options& options, const std::strin
                                        "hybrid:NANOSECONDS")
       ->type_name("NAME")
       ->default_str(options.policy_name);
-  app.add_option("--output", options.output, output_help)->type_name("FILE");
-  app.add_option("--json", options.json, "write a record of the run")->type_name("FILE");
+  add_file(app, "--output", options.output, output_help);
+  add_file(app, "--json", options.json, "write a record of the run");
 }
 
 nlohmann::ordered_json begin_record(std::string_view program, const common_options& options) {
@@ -144,7 +174,11 @@ void run_outputs::publish(exit_status status, std::string_view result,
   commit_all({&result_, &record_});
 }
 
-int run_program(CLI::App& app, int argc, char** argv, const std::function<exit_status()>& body) {
+int run_program(const std::string& about, int argc, char** argv,
+                const std::function<void(CLI::App&)>& add_options,
+                const std::function<exit_status()>& body) {
+  CLI::App app(about);
+  add_options(app);
   return static_cast<int>(run_checked(app, argc, argv, body));
 }
 

@@ -2,15 +2,19 @@
 // examples/support/program.hpp -- what the numerical examples share: options, record, exit status
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <lockstep/lockstep.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "support/files.hpp"
+
+namespace CLI {
+class App;  // half of what a program costs to compile: only program.cpp reads it
+}
 
 namespace examples {
 
@@ -35,8 +39,21 @@ void add_count(CLI::App& app, const std::string& name, unsigned& target, unsigne
                unsigned highest, const std::string& help);
 
 /// A finite real number; read without regard to the locale, unlike CLI11's own conversion.
-CLI::Option* add_real(CLI::App& app, const std::string& name, double& target,
-                      const std::string& help);
+void add_real(CLI::App& app, const std::string& name, double& target, const std::string& help);
+
+/// The same, which may be left out: then it is what the help calls `otherwise`.
+void add_real(CLI::App& app, const std::string& name, std::optional<double>& target,
+              const std::string& otherwise, const std::string& help);
+
+void add_flag(CLI::App& app, const std::string& name, bool& target, const std::string& help);
+
+/// One of several names; `target` is the default.
+void add_name(CLI::App& app, const std::string& name, std::string& target, const std::string& help);
+
+/// A file that may be left out, and one that may not.
+void add_file(CLI::App& app, const std::string& name, std::string& target, const std::string& help);
+void add_needed_file(CLI::App& app, const std::string& name, std::string& target,
+                     const std::string& help);
 
 /// --members, --repeat, --policy, --output and --json.
 void add_common_options(CLI::App& app, common_options& options, const std::string& output_help);
@@ -63,8 +80,9 @@ class run_outputs {
 };
 
 /// Parses the arguments, runs `body` and turns every exception into one line on stderr and the
-/// status bad_input.
-[[nodiscard]] int run_program(CLI::App& app, int argc, char** argv,
+/// status bad_input. `about` is the head of the help, `add_options` says what is understood.
+[[nodiscard]] int run_program(const std::string& about, int argc, char** argv,
+                              const std::function<void(CLI::App&)>& add_options,
                               const std::function<exit_status()>& body);
 
 }  // namespace examples

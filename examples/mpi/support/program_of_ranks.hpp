@@ -2,6 +2,7 @@
 // examples/mpi/support/program_of_ranks.hpp -- a program of several ranks that fails as one: one message, one exit status
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <lockstep/mpi.hpp>
 
