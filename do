@@ -149,13 +149,13 @@ do_build() {
     return 2
   fi
   need build program test model scripts openmp mpi
-  case $preset in clang | *san) need clang ;; esac
+  case $preset in clang | *san) need clang linker ;; esac
   build "$preset"
 }
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang browser openmp mpi
+  need build program peers team libomp test model scripts clang linker browser openmp mpi
   need_adapters
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
@@ -272,7 +272,7 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang format browser openmp mpi python_venv
+  need build program peers team libomp test model scripts clang linker format browser openmp mpi python_venv
   need_adapters
   exec scripts/run/test.sh
 }

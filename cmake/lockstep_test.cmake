@@ -68,6 +68,11 @@ macro(lockstep_tested_directory)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 endmacro()
 
+# The half of the library that diagnoses nothing is called by the interfaces for other languages, and by few tests.
+if(LOCKSTEP_TEST_UNOPTIMISED)
+  set_source_files_properties(src/lockstep.cpp DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES COMPILE_OPTIONS -O0)
+endif()
+
 # lockstep_tested_library(<variable> <macro[=value]>...): the library for programs with these DEFINES. A seam, or another
 # futex, needs its own: all sources compiled with the DEFINES, once for the programs that have the same.
 function(lockstep_tested_library variable)
@@ -86,7 +91,7 @@ function(lockstep_tested_library variable)
         PUBLIC ${PROJECT_SOURCE_DIR}/include)
       target_link_libraries(${library} PUBLIC lockstep_needs)
       # Their programs run for less time than the optimiser takes.
-      if(LOCKSTEP_TEST_UNOPTIMISED AND "${ARGN}" MATCHES "PORTABLE|SEAM_OBSERVERS")
+      if(LOCKSTEP_TEST_UNOPTIMISED AND "${ARGN}" MATCHES "PORTABLE|SEAM_OBSERVERS|delay_atomic")
         target_compile_options(${library} PRIVATE -O0)
       endif()
     endif()
@@ -94,20 +99,22 @@ function(lockstep_tested_library variable)
   set(${variable} ${library} PARENT_SCOPE)
 endfunction()
 
-# Reading GoogleTest is a third of what a test costs to compile: it is read once. Nothing of lockstep is in
-# it, so that seams and back ends remain each test's own. Made here, where no directory has options of its own.
-file(WRITE ${PROJECT_BINARY_DIR}/test_precompiled.cpp "")
-foreach(precompiled test_precompiled test_precompiled_unoptimised)
-  add_library(${precompiled} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_precompiled.cpp)
-  target_compile_features(${precompiled} PRIVATE cxx_std_20)
-  target_link_libraries(${precompiled} PRIVATE GTest::gtest lockstep_needs)
-  lockstep_warnings(${precompiled})
-  target_precompile_headers(${precompiled} PRIVATE
+# lockstep_make_precompiled(<name> [<option>...]): reading GoogleTest is a third of what a test costs to compile, so it is
+# read once for all that are compiled with the options. Nothing of lockstep is in it, so that seams and back ends remain
+# each test's own.
+function(lockstep_make_precompiled name)
+  file(WRITE ${PROJECT_BINARY_DIR}/${name}.cpp "")
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/${name}.cpp)
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_compile_options(${name} PRIVATE ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest lockstep_needs)
+  lockstep_warnings(${name})
+  target_precompile_headers(${name} PRIVATE
     <gtest/gtest.h> <atomic> <chrono> <condition_variable> <functional> <mutex> <thread>)
-endforeach()
-if(LOCKSTEP_TEST_UNOPTIMISED)
-  target_compile_options(test_precompiled_unoptimised PRIVATE -O0)
-endif()
+endfunction()
+# Made here, where no directory has options of its own.
+lockstep_make_precompiled(test_precompiled)
+lockstep_make_precompiled(test_precompiled_unoptimised -O0)
 
 function(lockstep_precompiled name)
   set(precompiled test_precompiled)

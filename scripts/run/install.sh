@@ -167,6 +167,7 @@ packages_of() {  # group
       either "lib${clang/clang/omp}-dev" ""
       ;;
     format) either clang-format-19 "" ;;
+    linker) either lld-19 "" ;;
     package_module) either clang-tools-19 "" ;;
     package_bazel) either bazel-bootstrap "" ;;
     # Ubuntu has Chromium as a snap only, which a container cannot run: there nothing is installed.
@@ -182,6 +183,7 @@ there_without_apt() {  # group
   case $1 in
     clang) clang_sanitizes ;;
     format) present clang-format-19 ;;
+    linker) present ld.lld-19 ;;
     package_module) present clang-scan-deps-19 ;;
     package_bazel) present bazel ;;
     browser) browser_present ;;
@@ -311,7 +313,7 @@ need_from_elsewhere() {
   for group in "$@"; do
     case $group in
       clang) clang_sanitizes || missing+=("clang++ with its sanitizer runtime (compiler-rt)") ;;
-      format | libomp | browser | package_*) ;;
+      format | linker | libomp | browser | package_*) ;;
       *)
         while read -r package shown; do
           # shellcheck disable=SC2086  # a header and its library are two words

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. With the time that
+# Checks, and configures, builds and runs each test preset. Every part runs, whatever the others did. With the time that
 # the tests of a preset leave over, the next ones are built, then the tests of other languages run, and a few tests for
 # other machines (./do everywhere --quick). The last lines give the seconds of each part, to build and to run, and count
 # the tests; the exit status is 0 only if none failed.
@@ -99,9 +99,9 @@ run_preset() {  # preset
 started=$SECONDS built=$SECONDS
 mkdir -p build
 rm -f build/*.ahead
-if [ -z "$nightly" ]; then
-  echo "== check"
-  if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi
+if [ -z "$nightly" ]; then  # beside the first preset, which is configured by one CPU
+  ./do check >build/check.log 2>&1 &
+  checks=$!
 fi
 behind=
 for preset in "${PRESETS[@]}"; do
@@ -111,6 +111,11 @@ for preset in "${PRESETS[@]}"; do
 done
 
 if [ -z "$nightly" ]; then
+  echo "== check"
+  started=$SECONDS built=$SECONDS
+  if wait "$checks"; then note check 1 0 0 ""; else note check 0 1 0 "see its log"; fi
+  cat build/check.log
+
   echo "== other languages, with the library of the preset gcc; C and Fortran are among its tests"
   started=$SECONDS built=$SECONDS
   await languages
