@@ -356,9 +356,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, detail::extent_of(span));
-    return detail::reductions::reduce<Type, Operation>(
-        detail::reductions::by_members{at_}, detail::reductions::block_values_of<Type>(span, f, op),
-        span.length, std::move(init), op, how);
+    return detail::reductions::reduce<detail::reductions::block_value>(
+        detail::reductions::by_members{at_}, span, f, init, op, how);
   }
   /// The same with f(i).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -367,9 +366,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, detail::extent_of(span));
-    return detail::reductions::reduce<Type, Operation>(
-        detail::reductions::by_members{at_}, detail::reductions::values_of<Type>(span, f, op),
-        span.length, std::move(init), op, how);
+    return detail::reductions::reduce<detail::reductions::each_value>(
+        detail::reductions::by_members{at_}, span, f, init, op, how);
   }
 
   /// See team::scan_each. Waits for all, and begins as reduce_range does.

@@ -6,8 +6,7 @@
 // theirs, inside the region. A stopped region stops its sub-teams. Do not use or destroy it after the region: debug
 // builds end the program with a message.
 //
-// Cost   making one: two phases of the outer barrier (first: one), and memory, also of each member. Its end: one RMW a
-//        member.
+// Cost   making one: two phases of the outer barrier, and memory, also of each member. Its end: one RMW a member.
 // Order  as member's constructs, among the members of the sub-team.
 // Errors as member's. To use one that has no part, or one after its region: undefined; debug builds end the program.
 // Example
@@ -66,8 +65,7 @@ class sub_team {
   friend class member;
 
   explicit sub_team(detail::sub_team_part* part) noexcept : part_(part) {}
-  static sub_team among(detail::member_state& at, std::size_t leader, std::size_t rank,
-                        std::size_t size);
+  static sub_team of_color(detail::member_state& at, std::size_t color);
 
   void check_use() const noexcept;
   void check_region(const char* deed) const noexcept;

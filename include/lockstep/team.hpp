@@ -194,9 +194,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
                                                    Operation op, schedule how = static_schedule(),
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce<Type, Operation>(
-        detail::reductions::as_region{host_, where},
-        detail::reductions::values_of<Type>(span, f, op), span.length, std::move(init), op, how);
+    return detail::reductions::reduce<detail::reductions::each_value>(
+        detail::reductions::as_region{host_, where}, span, f, init, op, how);
   }
 
   /// The same with f(first, last) for parts of the range, in order. The parts depend on the length alone: the bits are
@@ -207,10 +206,8 @@ class team : detail::misplaced_calls<detail::is_loop> {
                                                     Operation op, schedule how = static_schedule(),
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
-    return detail::reductions::reduce<Type, Operation>(
-        detail::reductions::as_region{host_, where},
-        detail::reductions::block_values_of<Type>(span, f, op), span.length, std::move(init), op,
-        how);
+    return detail::reductions::reduce<detail::reductions::block_value>(
+        detail::reductions::as_region{host_, where}, span, f, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). Calls f twice for

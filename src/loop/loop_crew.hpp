@@ -100,13 +100,9 @@ class loop_share {
 
 /// What the caller does before a loop of several shares, and after one that was not stopped. `beside`: the cells that
 /// travelled with the reports.
-class loop_ends {
- public:
-  virtual void prepare(const loop_plan& plan, cell* cells) = 0;
-  virtual void finish(const loop_plan& plan, region_board& beside) = 0;
-
- protected:
-  ~loop_ends() = default;
+struct loop_ends {
+  function_ref<void(const loop_plan& plan, cell* cells)> prepare;
+  function_ref<void(const loop_plan& plan, region_board& beside)> finish;
 };
 
 /// How a loop went.
@@ -134,7 +130,7 @@ class loop_crew {
   /// How to run the loop.
   LOCKSTEP_NOINLINE const loop_plan& plan(const loop_request& of) {
     if (woken_at_ != 0 && (is_asleep_ || plan_.is_timed)) learn_wake_up();
-    const std::size_t most = of.place != nullptr ? pace_.most_shares() : of.iterations;
+    const std::size_t most = of.place != nullptr ? pace_.its_team().at_once : of.iterations;
     of_ = of;
     is_asleep_ = most > 1 && board_.has_sleepers(most);
     plan_ = pace_.plan(of, is_asleep_);
@@ -153,9 +149,7 @@ class loop_crew {
     const bool is_done = LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what);
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
-      const observed_share seen(plan_.shares > 1 ? team_ : nullptr, 0, region);
-      run_part({region, plan_.shares, 1, 0, 0}, what);
-      seen.end_part();
+      run_part(0, {region, plan_.shares, 1, 0, 0}, what);
       if (plan_.is_timed) note_parts(true);
     }
     bool all_came = true;
@@ -221,7 +215,7 @@ class loop_crew {
   void run_unannounced(std::uint32_t region, const job& what, std::size_t rank, std::uint32_t part,
                        std::uint32_t end) {
     for (; part < end; ++part) {
-      run_part({region, plan_.shares, plan_.parts, rank, part}, what);
+      run_part(0, {region, plan_.shares, plan_.parts, rank, part}, what);
     }
   }
   /// Announces the loop of which the caller has run `begun` parts of its share.
@@ -261,10 +255,8 @@ class loop_crew {
     }
     if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 3
       const region_head head = claimed.head();
-      const observed_share seen(team_, self, head.region);
-      run_part({head.region, head.size, claimed.announced.parts(), rank, claimed.part},
+      run_part(self, {head.region, head.size, claimed.announced.parts(), rank, claimed.part},
                claimed.line->what);
-      seen.end_part();
     }
     if (is_orphaned_) {
       if (self != 0) end_of_lone_child();
@@ -296,8 +288,10 @@ class loop_crew {
     return took;
   }
 
-  LOCKSTEP_NOINLINE void run_part(const loop_part& of, const job& what) {
+  /// By the thread of rank `self`. Does nothing in a loop that was stopped.
+  LOCKSTEP_NOINLINE void run_part(std::size_t self, const loop_part& of, const job& what) {
     if (of.shares != 1 && stop_.requested_relaxed(of.region)) return;
+    const observed_share by_thread(of.shares != 1 ? team_ : nullptr, self, of.region);
     open_part* seen = nullptr;
     if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {
       seen = loop_part_begins(
@@ -307,6 +301,7 @@ class loop_crew {
                   of.parts == 1 ? &board_.beside_report(of.rank) : nullptr);
     call_guarded(stop_, of.region, errors_, first_error::position_of(of.rank, of.part), what, me);
     if (LOCKSTEP_UNLIKELY(seen != nullptr)) loop_part_ends(*seen);
+    by_thread.end_part();
   }
 
   // What the caller measures.
@@ -373,7 +368,7 @@ class loop_crew {
   region_board& board_;
   stop_source& stop_;
   first_error& errors_;
-  const bool is_crowded_;
+  const bool is_crowded_;  // not read from pace_: its line is the caller's
   const team_view* const team_;
   bool is_orphaned_ = false;
   struct counts {

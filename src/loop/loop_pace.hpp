@@ -84,25 +84,22 @@ class loop_pace {
   };
 
   explicit loop_pace(const helpers& of) noexcept
-      : members_(of.members),
-        most_(of.at_once),
-        learns_(of.learns),
-        number_(of.number),
+      : team_(of),
         first_join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)),
         join_(first_join_) {}
 
-  std::size_t most_shares() const noexcept { return most_; }
+  const helpers& its_team() const noexcept { return team_; }
   double join() const noexcept { return join_; }
   double wake() const noexcept { return wake_; }
 
   /// The plan of a loop. `asleep`: members that it could use are asleep.
   loop_plan plan(const loop_request& of, bool asleep) noexcept {
-    if (of.place == nullptr || of.grain != 0 || !learns_) return by_request(of, asleep);
+    if (of.place == nullptr || of.grain != 0 || !team_.learns) return by_request(of, asleep);
     loop_plan result;
-    const std::size_t most = lesser(most_, of.iterations);
+    const std::size_t most = lesser(team_.at_once, of.iterations);
     place_pace::cost at = of.place->look();
     const double work = at.iteration * static_cast<double>(of.iterations);
-    result.is_timed = is_due(at, work) || of.place->is_spent(number_);
+    result.is_timed = is_due(at, work) || of.place->is_spent(team_.number);
     if (!result.is_timed) {
       ++at.skipped;
       of.place->keep(at);
@@ -137,11 +134,11 @@ class loop_pace {
 
   /// More work than this, in nanoseconds, is worth a wake-up.
   double least_worth_waking() const noexcept {
-    return most_ > 1 ? wake_ / (1 - 1 / static_cast<double>(most_)) : never;
+    return team_.at_once > 1 ? wake_ / (1 - 1 / static_cast<double>(team_.at_once)) : never;
   }
   /// Whether the rest of a probe is worth announcing. It must be worth more than usual: a first run is no fair sample.
   bool is_rest_worth(double left, bool asleep) const noexcept {
-    return pays(left, most_, asleep ? wake_ : larger(join_, dear_announcement));
+    return pays(left, team_.at_once, asleep ? wake_ : larger(join_, dear_announcement));
   }
 
   /// The caller has needed `time` for that many iterations at the place. Updates what the place knows, and which loops
@@ -161,11 +158,12 @@ class loop_pace {
     if (at.samples < young) ++at.samples;
     at.skipped = 0;
     place.keep(at);
-    if (at.samples < known || !learns_) return;
+    if (at.samples < known || !team_.learns) return;
     const double join = lesser(join_, 2 * first_join_);
-    const double most = most_ > 1 ? join / (1 - 1 / static_cast<double>(most_)) : unmeasured;
+    const double most =
+        team_.at_once > 1 ? join / (1 - 1 / static_cast<double>(team_.at_once)) : unmeasured;
     const double loops = unmeasured / (at.iteration * static_cast<double>(iterations));
-    place.allow(number_, most / at.iteration,
+    place.allow(team_.number, most / at.iteration,
                 static_cast<std::uint32_t>(
                     between(least_lone, loops, at.steady != 0 ? most_lone : least_lone)));
   }
@@ -213,7 +211,7 @@ class loop_pace {
   }
   /// All members, or fewer if a share would take less time than one more member costs.
   std::size_t shares_for(double work, std::size_t most) const noexcept {
-    const double wanted = work * static_cast<double>(most_) / join_;
+    const double wanted = work * static_cast<double>(team_.at_once) / join_;
     return wanted < static_cast<double>(most)
                ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
                : most;
@@ -228,10 +226,10 @@ class loop_pace {
   /// A plan that uses nothing learned of the loop.
   LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of, bool asleep) const noexcept {
     loop_plan result;
-    const double most = static_cast<double>(of.place == nullptr ? members_ : most_);
     const std::size_t grain = of.grain != 0 ? of.grain : 1;
-    result.shares =
-        static_cast<std::uint32_t>(between(1, static_cast<double>(of.iterations / grain), most));
+    const std::size_t most = of.place == nullptr ? team_.members : team_.at_once;
+    const std::size_t wanted = lesser(of.iterations / grain, most);
+    if (wanted > 1) result.shares = static_cast<std::uint32_t>(wanted);
     const std::size_t share = of.iterations / result.shares;
     if (of.can_split && result.shares > 1) {
       const std::size_t parts = of.grain == 0 && share < 1024 ? 1
@@ -248,9 +246,7 @@ class loop_pace {
     return result;
   }
 
-  const std::size_t members_, most_;
-  const bool learns_;
-  const std::uint32_t number_;
+  const helpers team_;
   const double first_join_;
   double join_;
   double wake_ = 50000;

@@ -123,11 +123,11 @@ class ordered_iterations {
 
   void begin(std::size_t position) noexcept {
     position_ = position;
-    has_taken_ = has_passed_ = false;
+    has_taken_ = false;
   }
-  /// Passes the turn on, even if the iteration has not taken it.
+  /// Passes the turn on if the iteration has not taken it.
   void end() {
-    if (!has_passed_ && wait()) pass();
+    if (!has_taken_ && wait()) pass();
   }
 
   /// False once the region is stopped.
@@ -143,7 +143,6 @@ class ordered_iterations {
     return false;
   }
   void pass() {
-    has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
@@ -157,7 +156,7 @@ class ordered_iterations {
   loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;
-  bool has_taken_ = false, has_passed_ = false;
+  bool has_taken_ = false;
   std::size_t position_ = 0;
   ordered_turn turn_;
 };
@@ -195,36 +194,22 @@ inline bool hand_out_tickets(member_state& at, std::size_t length, schedule how,
                              const range_body& body, bool has_hands) {
   at.note_without_wait();
   ticket_source tickets(at);
-  if (tickets.has_entered()) {
-    if (has_hands) {
-      take_from_hands(at, tickets, length, how.chunk(), body);
-    } else {
-      hand_out_in(at, tickets, length, how, body);
-    }
+  if (has_hands) {
+    take_from_hands(at, tickets, length, how.chunk(), body);
+  } else {
+    hand_out_in(at, tickets, length, how, body);
   }
   return tickets.leave(has_hands);
 }
 
-/// The share of a rank by a static schedule.
-inline void run_share(const member_state& at, std::size_t rank, std::size_t length, schedule how,
-                      const range_body& body) {
-  if (how.kind() == schedule_kind::static_blocks) {
-    const index_range part = static_block(0, length, rank, at.size());
-    if (part.first < part.last) body(part.first, part.last);
-  } else {
-    deal_chunks(at, rank, length, how.chunk(), body);
-  }
-}
-
 LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
                               const range_body& body) {
-  const without_constructs mark(
-      at, diagnoses_misuse && at.inside != nullptr ? at.inside : "a loop");  // or of a reduction
+  const without_constructs mark(at, "a loop");
   if (takes_tickets(how)) return hand_out_tickets(at, length, how, body, is_dealt(at, length, how));
   if (at.is_stopped()) return false;
   at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
                                                                   : member_state::no_blocks);
-  run_share(at, at.rank(), length, how, body);
+  run_share(at, at.rank(), at.block_of(index_range{0, length}), length, how, body);
   return !at.is_stopped();
 }
 
@@ -236,11 +221,11 @@ LOCKSTEP_INLINE bool hand_out_singly(member_state& at, std::size_t count, const 
 LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std::size_t extent,
                                        std::size_t length, schedule how, const range_body& body) {
   at.come_to("for_each", where, extent);
-  const without_constructs mark(at, "a loop");
   if (at.is_alone() || takes_tickets(how)) return hand_out(at, length, how, body) && at.sync();
   if (at.is_stopped()) return false;
+  const without_constructs mark(at, "a loop");
   const auto run = [&](std::size_t rank) {
-    run_share(at, rank, length, how, body);
+    run_share(at, rank, static_block(0, length, rank, at.size()), length, how, body);
     return true;
   };
   const auto nothing = [](cell&) {};
@@ -270,7 +255,7 @@ LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std
       iterations.end();
     }
   };
-  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, part);
+  hand_out_in(at, tickets, length, how, part);
   return tickets.leave() && at.sync();
 }
 

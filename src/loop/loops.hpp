@@ -68,24 +68,18 @@ namespace loops {
 /// Where the tickets of one construct come from. A member that is alone counts them itself.
 class ticket_source {
  public:
-  /// Enters the construct, with all members.
+  /// Enters the construct, with all members. In a stopped region it may be none: may_stop() of the member is true then.
   explicit ticket_source(member_state& at) : at_(at) {
-    if (at.is_stopped()) return;
-    if (!at.is_alone()) {
-      board_ = &at.shared().loops;
-      construct_ = at.next_construct();
-      if (!board_->enter(at, construct_)) return;
-    }
-    has_entered_ = true;
+    if (at.is_alone() || at.is_stopped()) return;
+    construct_ = at.next_construct();
+    loop_board& board = at.shared().loops;
+    if (board.enter(at, construct_)) board_ = &board;
   }
   ticket_source(const ticket_source&) = delete;
   ticket_source& operator=(const ticket_source&) = delete;
 
-  /// False if the region was stopped.
-  bool has_entered() const noexcept { return has_entered_; }
   /// Leaves it. False once the region is stopped.
   bool leave(bool has_hands = false) {
-    if (!has_entered_) return false;
     if (board_ != nullptr) board_->leave(at_, construct_, has_hands);
     return !at_.is_stopped();
   }
@@ -93,7 +87,7 @@ class ticket_source {
   std::size_t take() noexcept {
     return board_ != nullptr ? board_->take_ticket(construct_) : next_++;
   }
-  /// Null for a member that is alone.
+  /// Null for a member that is alone, and if it was not entered.
   loop_board* board() const noexcept { return board_; }
   std::uint32_t construct() const noexcept { return construct_; }
 
@@ -102,16 +96,19 @@ class ticket_source {
   loop_board* board_ = nullptr;
   std::uint32_t construct_ = 0;
   std::size_t next_ = 0;
-  bool has_entered_ = false;
 };
 
 // At: member_state, loop_share or lone_share.
 
-/// The share of a rank: the chunks rank, rank + size, ...
+/// The share of a rank by a static schedule: its `block`, or the chunks rank, rank + size, ...
 template <class At>
-void deal_chunks(const At& at, std::size_t rank, std::size_t length, std::size_t chunk,
-                 const range_body& body) {
-  const std::size_t chunks = chunks_of(0, length, chunk);
+void run_share(const At& at, std::size_t rank, index_range block, std::size_t length, schedule how,
+               const range_body& body) {
+  if (how.kind() == schedule_kind::static_blocks) {
+    if (block.first < block.last) body(block.first, block.last);
+    return;
+  }
+  const std::size_t chunk = how.chunk(), chunks = chunks_of(0, length, chunk);
   for (std::size_t c = rank; c < chunks && !at.may_stop(); c += at.size()) {
     const index_range mine = known_chunk(0, length, chunk, c);
     body(mine.first, mine.last);
@@ -142,19 +139,16 @@ void take_shrinking_chunks(const At& at, Tickets& tickets, std::size_t length, s
   }
 }
 
-/// Runs the parts of a member or a share. Requires: if the schedule takes tickets, the construct was entered.
+/// Runs the parts of a member or a share.
 template <class At, class Tickets>
 void hand_out_in(const At& at, Tickets& tickets, std::size_t length, schedule how,
                  const range_body& body) {
-  if (how.kind() == schedule_kind::static_blocks) {
-    const index_range mine = at.block_of(index_range{0, length});
-    if (mine.first < mine.last) body(mine.first, mine.last);
-  } else if (how.kind() == schedule_kind::static_chunks) {
-    deal_chunks(at, at.rank(), length, how.chunk(), body);
-  } else if (how.kind() == schedule_kind::dynamic) {
+  if (how.kind() == schedule_kind::dynamic) {
     take_chunks(at, tickets, length, how.chunk(), body);
-  } else {
+  } else if (how.kind() == schedule_kind::guided) {
     take_shrinking_chunks(at, tickets, length, how.chunk(), body);
+  } else {
+    run_share(at, at.rank(), at.block_of(index_range{0, length}), length, how, body);
   }
 }
 

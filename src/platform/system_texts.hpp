@@ -74,6 +74,22 @@ inline std::string one_line(const char* text) {
   }
   return line;
 }
+/// In quotes, for one line of a message: shortened.
+inline std::string quoted_text(const char* of) {
+  constexpr std::size_t longest = 60;
+  std::string text = one_line(of);
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return "'" + text + "'";
+}
+/// The value of a variable, without the blanks around it, in small letters of ASCII whatever the locale. It may be null.
+inline std::string plain_word(const char* value) {
+  std::string word = skip_blanks(value != nullptr ? value : "");
+  while (!word.empty() && *skip_blanks(&word.back()) == 0) word.pop_back();
+  for (char& each : word) {
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  }
+  return word;
+}
 /// Whether the value of a variable means no: 0 or false, in capital or small letters. Blanks may stand around it.
 inline bool is_switched_off(const char* text) noexcept {
   text = skip_blanks(text);

@@ -76,9 +76,10 @@ class member_nodes {
     void* const room = prepare(at_, what_, at_.kept[member_state::leaves], length_of(part_));
     bool goes_on = true;
     const auto put_part = [&](std::size_t first, std::size_t last) {
+      const without_constructs mark(at_, "a reduction");
       const index_range leaves = {part_.first + first, part_.first + last};
       tree_walk walk(what_, of_, run_of(at_, length_));
-      goes_on = goes_on && walk.put_leaves(leaves, room, &at_.shared().leaves[leaves.first]);
+      goes_on = goes_on && walk.put_leaves(leaves, room, &at_.shared().leaves[0]);
     };
     const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
     const bool complete =

@@ -58,7 +58,7 @@ inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
 
 /// Gives the same bits for every number of members and every schedule.
 LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, void* result) {
+                               std::size_t length, schedule how, result_room& result) {
   member_state& at = in.at;
   const index_range all = {0, reduction_tree::leaves_of(length)};
   if (all.last == 0 || !at.goes_on()) return at.sync() ? outcome::empty : outcome::stopped;
@@ -67,7 +67,7 @@ LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const oper
   if (at.is_alone()) {
     tree_walk walk(what, of, run_of(at, length));
     if (!walk.push_node(0, all.last) || !at.goes_on()) return outcome::stopped;
-    walk.take_top(result);
+    walk.leave_top(result);
     return outcome::done;
   }
 
@@ -82,38 +82,41 @@ LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const oper
   cell out = {};
   if (!nodes.put(how, out, combine_all)) return outcome::stopped;
   if (what.type == nullptr) {
-    std::memcpy(result, out.bytes, cell::size);
+    std::memcpy(result.at, out.bytes, cell::size);
   } else {
-    what.type->copy(result, value_stack::address_in(out));
+    what.type->copy(result.at, value_stack::address_in(out));
   }
+  result.has_value = true;
   return outcome::done;
 }
 
 /// Two passes over the leaves, so f is called twice for each index. The first sums each leaf. The second starts at a
 /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
 LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operands& of,
-                             std::size_t length, schedule, const void* init, void* result) {
+                             std::size_t length, schedule, const void* init, result_room& result) {
   member_state& at = in.at;
   if (!at.goes_on()) return outcome::stopped;
   if (!at.is_alone() && !wait_for_data(at, length, static_schedule())) return outcome::stopped;
   const without_constructs mark(at, "a scan");
   const index_range all = {0, reduction_tree::leaves_of(length)};
-  scan_walk values(what, of, init);
+  value_stack values(what, of, init);
   if (at.is_alone()) {
-    if (!values.scan_block(run_of(at, length, all), nullptr) || !at.goes_on()) {
+    if (!what.scan_leaves(of, 0, run_of(at, length, all), nullptr, values.top()) || !at.goes_on()) {
       return outcome::stopped;
     }
   } else {
     const leaf_run mine = run_of(at, length, at.block_of(all));
     void* const room = prepare(at, what, at.kept[member_state::leaves], length_of(mine.leaves));
     cell* const sums = &at.shared().leaves[0];
-    if (!what.sum_leaves(of, mine, room, sums) || !at.sync() || !values.scan_block(mine, sums)) {
+    if (!what.sum_leaves(of, mine, room, sums) || !at.sync() ||
+        !what.scan_leaves(of, 0, mine, sums, values.top())) {
       return outcome::stopped;
     }
-    values.skip({mine.leaves.last, all.last}, sums);
+    const leaf_run rest = run_of(at, length, {all.last, all.last});
+    what.scan_leaves(of, mine.leaves.last, rest, sums, values.top());
     if (!at.sync()) return outcome::stopped;
   }
-  values.take_top(result);
+  values.leave_top(result);
   return outcome::done;
 }
 

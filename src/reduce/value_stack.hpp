@@ -32,6 +32,11 @@ class value_stack {
   value_stack(const operations& what, const operands& of) : what_(what), of_(of) {
     if (what.type != nullptr) make_large();
   }
+  /// With a copy of a value: a scan's prefix.
+  value_stack(const operations& what, const operands& of, const void* init)
+      : value_stack(what, of) {
+    push_copy_of(init);
+  }
   ~value_stack() {
     if (memory_) clear();
   }
@@ -59,6 +64,10 @@ class value_stack {
       what_.type->move(to, top());
       pop();
     }
+  }
+  void leave_top(result_room& to) {
+    take_top(to.at);
+    to.has_value = true;
   }
   /// Moves the top into a cell. `room` comes from prepare().
   void put_top(void* room, cell& into) {
@@ -174,11 +183,12 @@ class tree_walk final : public value_stack {
                                   });
     return goes_on;
   }
-  /// Puts the values of the leaves into cells. `room` comes from prepare(). False once the region is stopped.
-  bool put_leaves(index_range leaves, void* room, cell* into) {
-    for (std::size_t leaf = leaves.first; leaf < leaves.last; ++leaf, ++into) {
+  /// Puts the values of the leaves into cells, each into that with its number. `room` comes from prepare(). False once the
+  /// region is stopped.
+  bool put_leaves(index_range leaves, void* room, cell* cells) {
+    for (std::size_t leaf = leaves.first; leaf < leaves.last; ++leaf) {
       if (!push_node(leaf, leaf + 1)) return false;
-      put_top(room, *into);
+      put_top(room, cells[leaf]);
     }
     return true;
   }
@@ -216,24 +226,6 @@ class tree_walk final : public value_stack {
   const leaf_run run_;
   const cell* const known_;
   const std::size_t at_once_;
-};
-
-/// A scan's prefix, from `init` on, for a member or a share of a loop. `sums`: of all leaves.
-class scan_walk final : public value_stack {
- public:
-  scan_walk(const operations& what, const operands& of, const void* init) : value_stack(what, of) {
-    push_copy_of(init);
-  }
-
-  /// Adds the sums of leaves.
-  void skip(index_range leaves, const cell* sums) {
-    what_.scan_leaves(of_, leaves.first, {0, 0, {leaves.last, leaves.last}, nullptr, 0}, sums,
-                      top());
-  }
-  /// Stores the values of a block of leaves; without `sums`, of all. False once the region is stopped.
-  bool scan_block(const leaf_run& block, const cell* sums) {
-    return what_.scan_leaves(of_, 0, block, sums, top());
-  }
 };
 
 }  // namespace reductions

@@ -15,16 +15,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_INLINE std::string quoted_text(const char* of) {
-  constexpr std::size_t longest = 60;
-  std::string text = "'";
-  for (; *of != 0 && text.size() <= longest; ++of) {
-    const bool is_control = static_cast<unsigned char>(*of) < 0x20 || *of == 0x7f;
-    text.push_back(is_control ? '?' : *of);
-  }
-  return text + (*of != 0 ? "...'" : "'");
-}
-
 namespace environment_text {
 
 /// 1000 to the power of `power` nanoseconds.
@@ -132,15 +122,6 @@ LOCKSTEP_INLINE bool parse_trace(const std::string& given, std::string& file,
 }
 
 }  // namespace environment_text
-
-LOCKSTEP_INLINE std::string plain_word(const char* value) {
-  std::string word = skip_blanks(value != nullptr ? value : "");
-  while (!word.empty() && std::strchr(" \t\r\n\v\f", word.back()) != nullptr) word.pop_back();
-  for (char& each : word) {
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-  }
-  return word;
-}
 
 LOCKSTEP_INLINE environment::environment(const function_ref<const char*(const char*)>& look_up,
                                          bool obeyed)

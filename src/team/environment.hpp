@@ -43,9 +43,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// In quotes, for one line of a message: shortened, and without control characters.
-std::string quoted_text(const char* of);
-
 namespace environment_text {
 
 /// The value in the words of LOCKSTEP_WAIT_POLICY and LOCKSTEP_PROC_BIND; "none" for a binding that is unset.
@@ -53,9 +50,6 @@ std::string text_of(wait_policy policy);
 std::string text_of(const binding& where);
 
 }  // namespace environment_text
-
-/// The value of a variable, without the blanks around it, in small letters of ASCII whatever the locale.
-std::string plain_word(const char* value);
 
 /// One variable as it was found.
 struct environment_entry {

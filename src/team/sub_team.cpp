@@ -50,13 +50,32 @@ LOCKSTEP_INLINE void sub_team::let_go() noexcept {
   part_ = nullptr;
 }
 
-/// The member that becomes rank 0 makes the group; `leader` is its rank in the region.
-LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t leader,
-                                         std::size_t rank, std::size_t size) {
-  if (at.goes_on() && rank == 0 && size > 0) {
+/// Among the members with this color, in a construct that all have come to. The first of them makes the group.
+LOCKSTEP_INLINE sub_team sub_team::of_color(detail::member_state& at, std::size_t color) {
+  if (!at.goes_on()) detail::leave_stopped_region();
+  if (at.is_alone()) {
+    return color == member::no_color ? sub_team()
+                                     : sub_team(new detail::sub_team_part(at, nullptr, nullptr, 0));
+  }
+  if (at.goes_on()) {
+    at.value_of(at.rank(), at.next_phase()) = detail::reductions::cell_with(at, color);
+  }
+  if (!at.sync()) {
+    detail::leave_stopped_region();
+    return sub_team();
+  }
+  std::size_t leader = at.size(), rank = 0, size = 0;
+  for (std::size_t other = 0; other < at.size() && color != member::no_color; ++other) {
+    const detail::cell& theirs = at.shared().cell_of(other, at.phase, 0);
+    if (detail::cell_access<std::size_t>::get(theirs) != color) continue;
+    if (size == 0) leader = other;
+    if (other < at.rank()) ++rank;
+    ++size;
+  }
+  if (leader == at.rank()) {
     detail::sub_group* const made = new detail::sub_group(size, at.shared());
     at.shared().of_region().add(*made);
-    at.value_of(at.rank(), at.next_phase()) = detail::reductions::cell_with(at, made);
+    at.value_of(leader, at.next_phase()) = detail::reductions::cell_with(at, made);
   }
   if (!at.sync()) {
     detail::leave_stopped_region();
@@ -77,34 +96,13 @@ LOCKSTEP_INLINE sub_team sub_team::among(detail::member_state& at, std::size_t l
 
 LOCKSTEP_INLINE sub_team member::split(std::size_t color, call_site where) {
   at_.come_to("split", where);
-  if (!at_.goes_on()) detail::leave_stopped_region();
-  if (at_.is_alone())
-    return color == no_color ? sub_team()
-                             : sub_team(new detail::sub_team_part(at_, nullptr, nullptr, 0));
-  if (at_.goes_on()) {
-    at_.value_of(rank(), at_.next_phase()) = detail::reductions::cell_with(at_, color);
-  }
-  if (!at_.sync()) {
-    detail::leave_stopped_region();
-    return sub_team();
-  }
-  std::size_t leader = size(), rank_there = 0, size_there = 0;
-  for (std::size_t other = 0; other < size() && color != no_color; ++other) {
-    const detail::cell& theirs = at_.shared().cell_of(other, at_.phase, 0);
-    if (detail::cell_access<std::size_t>::get(theirs) != color) continue;
-    if (size_there == 0) leader = other;
-    if (other < rank()) ++rank_there;
-    ++size_there;
-  }
-  return sub_team::among(at_, leader, rank_there, size_there);
+  return sub_team::of_color(at_, color);
 }
 
 LOCKSTEP_INLINE sub_team member::first(std::size_t k, call_site where) {
   detail::checked_range("lockstep::member::first", "members", k, 1, size());
   at_.come_to("first", where, k);
-  if (!at_.goes_on()) detail::leave_stopped_region();
-  if (at_.is_alone()) return sub_team(new detail::sub_team_part(at_, nullptr, nullptr, 0));
-  return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
+  return sub_team::of_color(at_, rank() < k ? 0 : no_color);
 }
 
 LOCKSTEP_INLINE bool member::await_step_unless_stopped(std::size_t rank, std::size_t step) {

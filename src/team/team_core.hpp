@@ -125,20 +125,21 @@ class team_core : public aligned_new<256> {
     const job& what;
     const char* const kind;  ///< for observers
     const source_place where;
-    const bool is_run;   ///< every member takes part: no share is taken over
-    std::uint32_t size;  ///< number of shares: in a `run` one for each member
-    const loop_request* loop = nullptr;
-    loop_ends* ends = nullptr;        ///< of a loop, or null
+    std::uint32_t size;               ///< number of shares: in a `run` one for each member
+    const loop_request* const loop;   ///< null for a `run`, in which every member takes part
+    const loop_ends* const ends;      ///< of a loop, or null
     const loop_plan* plan = nullptr;  ///< of a loop, once it begins
     bool is_seen = false, is_given_up = false, all_came = true;
 
     region_work(const job& f, const char* called, source_place at, std::size_t count,
-                bool needs_all) noexcept
+                const loop_request* of = nullptr, const loop_ends* its_ends = nullptr) noexcept
         : what(f),
           kind(called),
           where(at),
-          is_run(needs_all),
-          size(static_cast<std::uint32_t>(count)) {}
+          size(static_cast<std::uint32_t>(count)),
+          loop(of),
+          ends(its_ends) {}
+    bool is_run() const noexcept { return loop == nullptr; }
   };
 
   /// The life of a region. Before it has the turn, the thread reads nothing of the core: DOOR-2 of turns.hpp. Steps that
@@ -149,10 +150,10 @@ class team_core : public aligned_new<256> {
     team_core* const core = &host.core();
     const nesting::region*& innermost = nesting::innermost();
     if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
-      return run_inline(core->alone(), work.what, work.is_run);
+      return run_inline(core->alone(), work.what, work.is_run());
     }
     const caller_turn turn(door.callers(), has_begun_t());
-    if ((work.is_run ? work.size : core->size_) > 1 && core->lacks_threads()) core->make_ready();
+    if ((work.is_run() ? work.size : core->size_) > 1 && core->lacks_threads()) core->make_ready();
     const region_head head = core->begin(work, innermost);
     core->announce(head, work);
     const nesting::inside here(core->region_,
@@ -166,7 +167,7 @@ class team_core : public aligned_new<256> {
   /// For users: started_region of region.hpp.
   void start(const job& f, source_place where, const char* kind) {
     started_.what = f;
-    region_work work(started_.what, kind, where, size_, true);
+    region_work work(started_.what, kind, where, size_);
     started_.head = begin(work, nesting::innermost());
     started_.is_seen = work.is_seen;
     announce(started_.head, work);
@@ -179,7 +180,7 @@ class team_core : public aligned_new<256> {
     started_.head.region = 0;
     nesting::innermost() = caller_region_.outer;
     const nesting::inside here(region_);
-    region_work work(started_.what, nullptr, call_site::none(), size_, true);
+    region_work work(started_.what, nullptr, call_site::none(), size_);
     work.is_seen = started_.is_seen;
     work.is_given_up = gives_up;
     perform(head, work);
@@ -309,7 +310,7 @@ class team_core : public aligned_new<256> {
   /// Gives the region its size and its number.
   LOCKSTEP_ALWAYS_INLINE region_head begin(region_work& work, const nesting::region* outer) {
     work.is_seen = observers() != 0;
-    if (!work.is_run) {
+    if (!work.is_run()) {
       work.plan = &crew_.plan(*work.loop);
       work.size = work.plan->shares;
       if (work.ends != nullptr && work.size > 1) work.ends->prepare(*work.plan, &group_.leaves[0]);
@@ -327,9 +328,9 @@ class team_core : public aligned_new<256> {
 
   /// Tells the workers, and observers.
   LOCKSTEP_ALWAYS_INLINE void announce(const region_head& head, const region_work& work) {
-    if (work.is_run ? work.size > 1 : !crew_.is_alone()) {
-      board_.announce(head, work.what, work.is_run ? 0 : work.plan->parts,
-                      work.is_run || work.plan->wakes, work.is_seen);
+    if (work.is_run() ? work.size > 1 : !crew_.is_alone()) {
+      board_.announce(head, work.what, work.is_run() ? 0 : work.plan->parts,
+                      work.is_run() || work.plan->wakes, work.is_seen);
     }
     if (LOCKSTEP_UNLIKELY(work.is_seen)) {
       tell_begin(head, work.kind, work.where, work.loop, work.plan);
@@ -340,7 +341,7 @@ class team_core : public aligned_new<256> {
   LOCKSTEP_ALWAYS_INLINE void perform(const region_head& head, region_work& work) {
     if (work.is_given_up) {
       stop_.request(head.region);
-    } else if (work.is_run) {
+    } else if (work.is_run()) {
       perform_part(0, head, work.what, work.is_seen);
     } else {
       work.all_came = crew_.lead(head.region, work.what);
@@ -349,7 +350,7 @@ class team_core : public aligned_new<256> {
 
   /// Waits until all have reported. In a loop lead() has done so.
   LOCKSTEP_ALWAYS_INLINE void collect(const region_head& head, const region_work& work) {
-    if (!work.is_run || head.size <= 1) return;
+    if (!work.is_run() || head.size <= 1) return;
     board_.collect(0, board_.current());
     board_.expect_next();
   }
@@ -362,7 +363,7 @@ class team_core : public aligned_new<256> {
     const bool goes_on = !stop_.requested(head.region);
     if (!goes_on && destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
     if (work.is_given_up) error_.forget();
-    if (work.is_run) {
+    if (work.is_run()) {
       group_.come_to_rest(!goes_on);
     } else if (goes_on && work.ends != nullptr && head.size > 1) {
       work.ends->finish(*work.plan, board_);

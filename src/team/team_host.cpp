@@ -103,15 +103,13 @@ LOCKSTEP_INLINE void team_host::check_lives() const {
 
 LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
                                     const char* kind) {
-  team_core::region_work work(part, kind, where, members, true);
+  team_core::region_work work(part, kind, where, members);
   return team_core::live(*this, work);
 }
 
 LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what,
-                                                 loop_ends* ends) {
-  team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, false);
-  work.loop = &of;
-  work.ends = ends;
+                                                 const loop_ends* ends) {
+  team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, &of, ends);
   const bool is_complete = team_core::live(*this, work);
   return {is_complete, work.all_came};
 }

@@ -26,153 +26,109 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// It lies in the caller's frame; shares point to it. What they read is on one line.
-class alignas(64) reduction_region : public loop_ends {
- public:
-  reduction_region(const operations& what, const operands& of, std::size_t length,
-                   void* result) noexcept
-      : what_(what),
-        of_(of),
-        length_(length),
-        leaves_(reduction_tree::leaves_of(length)),
-        result_(result) {}
+/// What the parts of a loop hand over. It lies in the caller's frame; parts point to it. What they read is on one line.
+struct alignas(64) values_of_parts {
+  cell* cells = nullptr;  ///< one for each leaf; null before a loop of several shares begins
+  std::vector<owner<kept_values>> kept;  ///< of each part: NODES-2
 
-  void prepare(const loop_plan& plan, cell* cells) override {
-    cells_ = cells;
-    if (what_.type == nullptr) return;
-    kept_ = std::vector<owner<kept_values>>(std::size_t{plan.shares} * plan.parts);
+  void prepare(const operations& what, const loop_plan& plan, cell* cells_of_leaves) {
+    cells = cells_of_leaves;
+    if (what.type != nullptr) {
+      kept = std::vector<owner<kept_values>>(std::size_t{plan.shares} * plan.parts);
+    }
   }
-
-  /// Runs a loop. This object destroys what the loop leaves, unless that is handed over.
-  template <class Part>
-  outcome run(const as_region& in, schedule how, loop_ends* ends, const Part& part) {
-    job work;
-    work.carry<loop_share>(part);
-    const loop_request request = {length_, what_.pace, grain_of(how), true, in.where};
-    const bool goes_on = in.on.run_loop(request, work, ends).is_complete;
-    return goes_on && has_result_ ? outcome::done : outcome::stopped;
-  }
-  /// After the last loop: the caller has the result, if there is one.
-  outcome handed_over(outcome how) noexcept {
-    if (how == outcome::done) has_result_ = false;
-    return how;
-  }
-
- protected:
-  ~reduction_region() {
-    if (has_result_ && what_.type != nullptr) what_.type->destroy(result_);
-  }
-  /// Room for the values that a part of a share hands over in cells. Reads the object only where they need it.
+  /// Room for values that do not fit a cell. Reads the object only where they need it.
   void* room_for(const loop_share& me, const operations& what, std::size_t count) {
-    return what.type != nullptr ? make_room(*what.type, kept_[me.number()], count) : nullptr;
-  }
-  void leave_result(value_stack& values) {
-    values.take_top(result_);
-    has_result_ = true;
-  }
-
-  const operations& what_;
-  const operands& of_;
-  const std::size_t length_, leaves_;
-  cell* cells_ = nullptr;
-
- private:
-  std::vector<owner<kept_values>> kept_;
-  void* const result_;
-  bool has_result_ = false;
-};
-
-/// A reduction along the tree.
-class range_reduction final : public reduction_region {
- public:
-  using reduction_region::reduction_region;
-
-  void finish(const loop_plan& plan, region_board& beside) override {
-    value_stack values(what_, of_);
-    reduction_tree::published_nodes nodes({0, leaves_}, plan.shares, plan.parts);
-    values.push_published(
-        nodes, 0, leaves_, [&](std::size_t block, std::size_t node, std::size_t leaf) {
-          const bool is_beside = node == 0 && plan.parts == 1;
-          values.push_taken(is_beside ? beside.beside_report(block) : cells_[leaf]);
-        });
-    leave_result(values);
-  }
-
-  void run_part(loop_share& me, const operations& what, const operands& of, std::size_t length) {
-    const std::size_t leaves = reduction_tree::leaves_of(length);
-    tree_walk values(what, of, run_of(me, length));
-    if (me.is_alone()) {
-      if (values.push_node(0, leaves) && !me.is_stopped()) leave_result(values);
-      return;
-    }
-    const index_range mine = me.block_of(index_range{0, leaves});
-    values.put_nodes(mine,
-                     room_for(me, what, (std::min)(length_of(mine), reduction_tree::most_nodes)),
-                     [&](std::size_t node, std::size_t leaf) -> cell& {
-                       cell* const beside = node == 0 ? me.beside_report() : nullptr;
-                       return beside != nullptr ? *beside : cells_[leaf];
-                     });
+    return what.type != nullptr ? make_room(*what.type, kept[me.number()], count) : nullptr;
   }
 };
 
-/// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
-class range_scan final : public reduction_region {
- public:
-  range_scan(const operations& what, const operands& of, std::size_t length, const void* init,
-             void* result) noexcept
-      : reduction_region(what, of, length, result), init_(init) {}
-
-  /// After the first loop: whether the second one is needed.
-  bool has_more() const noexcept { return cells_ != nullptr; }
-
-  /// Uses its own cells: another region may use the team's after the first loop.
-  void prepare(const loop_plan& plan, cell*) override {
-    own_cells_.reset(new aligned_array<cell>(leaves_));
-    reduction_region::prepare(plan, own_cells_->data());
-  }
-  void finish(const loop_plan&, region_board&) override {
-    scan_walk values(what_, of_, init_);
-    values.skip({0, leaves_}, cells_);
-    leave_result(values);
-  }
-
-  void sum(loop_share& me) {
-    const leaf_run mine = run_of(me, length_, me.block_of(index_range{0, leaves_}));
-    if (!me.is_alone()) {
-      what_.sum_leaves(of_, mine, room_for(me, what_, length_of(mine.leaves)), cells_);
-      return;
-    }
-    scan_walk values(what_, of_, init_);
-    if (values.scan_block(mine, nullptr) && !me.is_stopped()) leave_result(values);
-  }
-  void store(loop_share& me) {
-    const leaf_run mine = run_of(me, length_, me.block_of(index_range{0, leaves_}));
-    scan_walk(what_, of_, init_).scan_block(mine, cells_);
-  }
-
- private:
-  const void* const init_;
-  owner<aligned_array<cell>> own_cells_;
-};
-
-LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, void* result) {
-  if (length == 0) return outcome::empty;
-  range_reduction whole(what, of, length, result);
-  // Four words, which travel with the announcement. If the value travels with the report, a share reads no more.
-  return whole.handed_over(whole.run(in, how, &whole, [&what, &of, length, &whole](loop_share& me) {
-    whole.run_part(me, what, of, length);
-  }));
+/// Runs a loop that leaves a result, or has one.
+template <class Part>
+outcome run(const as_region& in, const operations& what, std::size_t length, schedule how,
+            const loop_ends* ends, const Part& part, const result_room& result) {
+  job work;
+  work.carry<loop_share>(part);
+  const loop_request request = {length, what.pace, grain_of(how), true, in.where};
+  const bool goes_on = in.on.run_loop(request, work, ends).is_complete;
+  return goes_on && result.has_value ? outcome::done : outcome::stopped;
 }
 
-LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
-                             std::size_t length, schedule how, const void* init, void* result) {
+LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
+                               std::size_t length, schedule how, result_room& result) {
   if (length == 0) return outcome::empty;
-  range_scan whole(what, of, length, init, result);
-  const outcome sums = whole.run(in, how, &whole, [&whole](loop_share& me) { whole.sum(me); });
-  if (sums != outcome::done || !whole.has_more()) return whole.handed_over(sums);
-  return whole.handed_over(
-      whole.run(in, how, nullptr, [&whole](loop_share& me) { whole.store(me); }));
+  values_of_parts nodes;
+  // Five words, which travel with the announcement. If the value travels with the report, a share reads no more.
+  const auto part = [&what, &of, length, &nodes, &result](loop_share& me) {
+    const index_range all = {0, reduction_tree::leaves_of(length)};
+    tree_walk values(what, of, run_of(me, length));
+    if (me.is_alone()) {
+      if (values.push_node(0, all.last) && !me.is_stopped()) values.leave_top(result);
+      return;
+    }
+    const index_range mine = me.block_of(all);
+    const std::size_t most = (std::min)(length_of(mine), reduction_tree::most_nodes);
+    values.put_nodes(mine, nodes.room_for(me, what, most),
+                     [&](std::size_t node, std::size_t leaf) -> cell& {
+                       cell* const beside = node == 0 ? me.beside_report() : nullptr;
+                       return beside != nullptr ? *beside : nodes.cells[leaf];
+                     });
+  };
+  const auto prepare = [&](const loop_plan& plan, cell* cells) {
+    nodes.prepare(what, plan, cells);
+  };
+  const auto finish = [&](const loop_plan& plan, region_board& beside) {
+    const std::size_t leaves = reduction_tree::leaves_of(length);
+    value_stack values(what, of);
+    reduction_tree::published_nodes published({0, leaves}, plan.shares, plan.parts);
+    values.push_published(
+        published, 0, leaves, [&](std::size_t block, std::size_t node, std::size_t leaf) {
+          const bool is_beside = node == 0 && plan.parts == 1;
+          values.push_taken(is_beside ? beside.beside_report(block) : nodes.cells[leaf]);
+        });
+    values.leave_top(result);
+  };
+  const loop_ends ends = {prepare, finish};
+  return run(in, what, length, how, &ends, part, result);
+}
+
+/// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
+LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
+                             std::size_t length, schedule how, const void* init,
+                             result_room& result) {
+  if (length == 0) return outcome::empty;
+  const index_range all = {0, reduction_tree::leaves_of(length)};
+  values_of_parts sums;
+  owner<aligned_array<cell>> own_cells;  // another region may use the team's after the first loop
+  const auto sum = [&](loop_share& me) {
+    const leaf_run mine = run_of(me, length, me.block_of(all));
+    if (!me.is_alone()) {
+      what.sum_leaves(of, mine, sums.room_for(me, what, length_of(mine.leaves)), sums.cells);
+      return;
+    }
+    value_stack values(what, of, init);
+    if (what.scan_leaves(of, 0, mine, nullptr, values.top()) && !me.is_stopped()) {
+      values.leave_top(result);
+    }
+  };
+  const auto store = [&](loop_share& me) {
+    value_stack values(what, of, init);
+    what.scan_leaves(of, 0, run_of(me, length, me.block_of(all)), sums.cells, values.top());
+  };
+  const auto prepare = [&](const loop_plan& plan, cell*) {
+    own_cells.reset(new aligned_array<cell>(all.last));
+    sums.prepare(what, plan, own_cells->data());
+  };
+  const auto finish = [&](const loop_plan&, region_board&) {
+    value_stack values(what, of, init);
+    what.scan_leaves(of, 0, {0, 0, {all.last, all.last}, nullptr, 0}, sums.cells, values.top());
+    values.leave_top(result);
+  };
+  const loop_ends ends = {prepare, finish};
+  const outcome first =
+      run(in, what, length, how, &ends, [&sum](loop_share& me) { sum(me); }, result);
+  if (first != outcome::done || sums.cells == nullptr) return first;
+  return run(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); }, result);
 }
 
 }  // namespace reductions

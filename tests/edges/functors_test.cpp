@@ -184,8 +184,8 @@ TEST(functors, closures_that_nobody_can_tell_from_a_copy_travel_and_nothing_else
   auto in_loop = [&](int i) { a += i; };
   using lockstep::detail::held_function;
   EXPECT_FALSE((std::is_reference<held_function<decltype(in_loop), int&>>::value));
-  EXPECT_TRUE((lockstep::detail::carried_loop<lockstep::detail::sized_leaf<
-                   lockstep::detail::leaf_of_each<int, decltype(in_loop)>>>::fits));
+  EXPECT_TRUE((lockstep::detail::sized_leaf<
+               lockstep::detail::leaf_of_each<int, decltype(in_loop)>>::travels()));
   EXPECT_TRUE((std::is_reference<held_function<marking, std::size_t&>>::value));
 }
 

@@ -548,7 +548,7 @@ TEST(loop_pace, sleepers_are_woken_for_a_plan_that_gains_more_than_a_wake_up) {
 TEST(loop_pace, no_loop_has_more_shares_than_members_can_run_at_once) {
   for (const bool learns : {true, false}) {
     fresh costs({16, 2, true, learns, team});
-    EXPECT_EQ(costs.most_shares(), 2u);
+    EXPECT_EQ(costs.its_team().at_once, 2u);
     for (int round = 0; round < 2; ++round) {
       for (std::size_t n = 0; n < 1000000; n += 1 + n / 4) {
         for (const bool sleeps : {awake, asleep}) {

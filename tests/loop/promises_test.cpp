@@ -43,7 +43,7 @@ template <class Leaf>
 void know(const Leaf&) {
   using lockstep::detail::place_pace;
   if (knowing_team == 0) return;
-  lockstep::detail::loop_place_of<Leaf>::at.pace.allow(knowing_team, place_pace::most_iterations,
+  lockstep::detail::sized_leaf<Leaf>::place.pace.allow(knowing_team, place_pace::most_iterations,
                                                        place_pace::most_loops);
 }
 

@@ -195,9 +195,8 @@ class world {
                                                     call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at(me).come_to("reduce_range(world)", where, detail::extent_of(span));
-    return detail::mpi::reduce_leaves<Type, Operation>(
-        *body_, at(me), detail::reductions::block_values_of<Type>(span, f, op), span.length, init,
-        op, how);
+    return detail::mpi::reduce_leaves<detail::reductions::block_value>(*body_, at(me), span, f,
+                                                                       init, op, how);
   }
   /// The same with f(i).
   template <class Type, class First, class Last, class Function, class Operation>
@@ -207,9 +206,8 @@ class world {
                                                    call_site where = {}) {
     const auto span = detail::span_of(first, last);
     at(me).come_to("reduce_each(world)", where, detail::extent_of(span));
-    return detail::mpi::reduce_leaves<Type, Operation>(
-        *body_, at(me), detail::reductions::values_of<Type>(span, f, op), span.length, init, op,
-        how);
+    return detail::mpi::reduce_leaves<detail::reductions::each_value>(*body_, at(me), span, f, init,
+                                                                      op, how);
   }
 
   /// The part of [0, length) for which reduce_range calls f on this rank: whole leaves of the fixed tree, in the

@@ -95,10 +95,16 @@ struct each_block {
   }
 };
 
-/// Calls f(i, j) for the iterations number [begin, end). Requires end <= iterations_of(ranges).
-struct each_pair {
+/// Calls f(i, j), or f(i, j, k), for the iterations number [begin, end) of nested ranges. Requires end <=
+/// iterations_of(ranges).
+template <class Ranges>
+struct each_tuple;
+template <>
+struct each_tuple<index_range_2> {
   index_range_2 ranges;
 
+  template <class Function>
+  using calls = is_callable<Function&, std::size_t&, std::size_t&>;
   template <class Function>
   using held = held_function<Function, std::size_t&, std::size_t&>;
   template <class Function>
@@ -114,10 +120,12 @@ struct each_pair {
     }
   }
 };
-/// The same with f(i, j, k).
-struct each_triple {
+template <>
+struct each_tuple<index_range_3> {
   index_range_3 ranges;
 
+  template <class Function>
+  using calls = is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>;
   template <class Function>
   using held = held_function<Function, std::size_t&, std::size_t&, std::size_t&>;
   template <class Function>
@@ -179,62 +187,21 @@ leaf<each_block<Index>, Function> blocks_of(const index_span<Index>& span, Funct
   return {{span.first}, f};
 }
 
-/// Whether a type is one of the nested ranges, and what runs a part of them.
+/// Whether a type is one of the nested ranges; the leaf of a loop over them.
+template <class Type, class Plain = typename std::decay<Type>::type>
+struct is_nested : std::integral_constant<bool, std::is_same<Plain, index_range_2>::value ||
+                                                    std::is_same<Plain, index_range_3>::value> {};
 template <class Ranges>
-struct nested_loop {};
-template <>
-struct nested_loop<index_range_2> {
-  using type = each_pair;
-  template <class Function>
-  using calls = is_callable<Function&, std::size_t&, std::size_t&>;
-};
-template <>
-struct nested_loop<index_range_3> {
-  using type = each_triple;
-  template <class Function>
-  using calls = is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>;
-};
-template <class Ranges, class Result = bool>
-using if_nested = typename std::conditional<true, Result, typename nested_loop<Ranges>::type>::type;
+using if_nested = typename std::enable_if<is_nested<Ranges>::value, bool>::type;
 template <class Ranges, class Function>
-leaf<typename nested_loop<Ranges>::type, Function> each_of_nested(const Ranges& ranges,
-                                                                  Function& f) {
-  static_assert(nested_loop<Ranges>::template calls<Function>::value,
+leaf<each_tuple<Ranges>, Function> each_of_nested(const Ranges& ranges, Function& f) {
+  static_assert(each_tuple<Ranges>::template calls<Function>::value,
                 "lockstep: the function of this loop must be callable with two indices, f(i, j), "
                 "or f(i, j, k) for three ranges, of type std::size_t");
   return {{ranges}, f};
 }
 
 // --- a team's loop at one place of a program ---
-
-/// A loop: the number of iterations, and the leaf that calls the user's function.
-template <class Leaf>
-struct sized_leaf {
-  std::size_t length;
-  Leaf leaf;
-
-  static void call(const void* self, std::size_t first, std::size_t last) {
-    static_cast<const sized_leaf*>(self)->leaf(first, last);
-  }
-};
-
-/// The part of [0, length) that a share does.
-index_range block_of_share(const loop_share& me, std::size_t length) noexcept;
-
-/// A sized_leaf that travels with the loop, and does one block for each share.
-template <class Loop>
-struct carried_loop {
-  static constexpr bool fits = sizeof(Loop) <= job::closure_size &&
-                               alignof(Loop) <= alignof(void*) &&
-                               std::is_trivially_copy_constructible<Loop>::value &&
-                               std::is_trivially_destructible<Loop>::value;
-
-  static void call(const job& self, loop_share& me) {
-    const Loop& own = *static_cast<const Loop*>(self.carried());
-    const index_range mine = block_of_share(me, own.length);
-    if (mine.first < mine.last) Loop::call(&own, mine.first, mine.last);
-  }
-};
 
 /// The grain of a schedule; 0 where none was given.
 constexpr std::size_t grain_of(schedule how) noexcept {
@@ -290,7 +257,7 @@ class place_pace {
   unseamed_atomic<std::uint64_t> alone_{0}, cost_{0};
 };
 
-/// One object for each type of leaf and module.
+/// What the library knows of the loops with one type of leaf in one module.
 struct loop_place {
   void (*call)(const void* loop, std::size_t first, std::size_t last);
   job::caller<loop_share> carried;  ///< null: the loop is called where it is
@@ -301,24 +268,40 @@ struct loop_place {
       : call(of), carried(of_copy), size(bytes) {}
 };
 
+/// The part of [0, length) that a share does.
+index_range block_of_share(const loop_share& me, std::size_t length) noexcept;
+
+/// A loop: the number of iterations, and the leaf that calls the user's function.
 template <class Leaf>
-struct LOCKSTEP_MODULE_LOCAL loop_place_of {
-  using loop = sized_leaf<Leaf>;
-  static loop_place at;
+struct LOCKSTEP_MODULE_LOCAL sized_leaf {
+  std::size_t length;
+  Leaf leaf;
+
+  static void call(const void* self, std::size_t first, std::size_t last) {
+    static_cast<const sized_leaf*>(self)->leaf(first, last);
+  }
+  /// Whether it travels with the announcement; then a share calls its block of the copy.
+  static constexpr bool travels() noexcept {
+    return sizeof(sized_leaf) <= job::closure_size && alignof(sized_leaf) <= alignof(void*) &&
+           std::is_trivially_copy_constructible<sized_leaf>::value &&
+           std::is_trivially_destructible<sized_leaf>::value;
+  }
+  static void call_copy(const job& self, loop_share& me) {
+    const sized_leaf& own = *static_cast<const sized_leaf*>(self.carried());
+    const index_range mine = block_of_share(me, own.length);
+    if (mine.first < mine.last) own.leaf(mine.first, mine.last);
+  }
+  static loop_place place;
 };
 template <class Leaf>
-loop_place loop_place_of<Leaf>::at(loop_place_of<Leaf>::loop::call,
-                                   carried_loop<typename loop_place_of<Leaf>::loop>::fits
-                                       ? carried_loop<typename loop_place_of<Leaf>::loop>::call
-                                       : nullptr,
-                                   sizeof(typename loop_place_of<Leaf>::loop));
+loop_place sized_leaf<Leaf>::place(call, travels() ? call_copy : nullptr, sizeof(sized_leaf));
 
 /// Calls f(i), or f(first, last), of a leaf on a team_host: on the caller alone if the grain of the loop, or what is known
 /// of its place, says so.
 template <class Host, class Leaf>
 bool run_leaf(Host& on, const Leaf& leaf, std::size_t length, schedule how, source_place where) {
   const sized_leaf<Leaf> loop = {length, leaf};
-  loop_place& place = loop_place_of<Leaf>::at;
+  loop_place& place = sized_leaf<Leaf>::place;
   const std::size_t grain = grain_of(how);
   if (on.size() == 1 ||
       (grain == 0 ? place.pace.allows(on.number(), length) : length / 2 < grain)) {

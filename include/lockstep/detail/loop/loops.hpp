@@ -60,15 +60,11 @@ LOCKSTEP_END_SIGN_CONVERSIONS
 
 /// Calls f(), if that compiles. If not, a static_assert has reported it, and shall be the only error.
 template <class Function>
-void call_plain(Function& f, std::true_type /*callable*/) {
+auto call_plain(Function& f) -> decltype(static_cast<void>(f())) {
   f();
 }
 template <class Function>
-void call_plain(Function&, std::false_type) noexcept {}
-template <class Function>
-void call_plain(Function& f) {
-  call_plain(f, std::integral_constant<bool, is_callable<Function&>::value>());
-}
+typename std::enable_if<!is_callable<Function&>::value>::type call_plain(Function&) noexcept {}
 
 /// Calls the k-th of some functions.
 inline void call_one(std::size_t) noexcept {}

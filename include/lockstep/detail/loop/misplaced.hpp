@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <lockstep/schedule.hpp>
+#include <lockstep/detail/loop/leaf_loop.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -35,10 +35,6 @@ struct has_nowait : std::integral_constant<bool, any_of(is_nowait<Arguments>::va
 template <class Type, class Plain = typename std::decay<Type>::type>
 struct is_bound : std::integral_constant<bool, std::is_convertible<Plain, std::size_t>::value ||
                                                    is_position<Plain>::value> {};
-template <class Type, class Plain = typename std::decay<Type>::type>
-struct is_nested : std::integral_constant<bool, std::is_same<Plain, index_range_2>::value ||
-                                                    std::is_same<Plain, index_range_3>::value> {};
-
 /// Whether the arguments are those of a loop: ranges, or bounds and more. After them no number and no nowait.
 template <class... Arguments>
 struct is_loop : std::false_type {};
@@ -57,61 +53,60 @@ struct is_loop_of_member<First, Others...>
     : std::integral_constant<bool, is_nowait<First>::value ? is_loop<Others...>::value
                                                            : is_loop<First, Others...>::value> {};
 
-/// The result of a refused call. It converts to anything, so that the static_assert is the only error.
-struct refused {
+/// The result of a refused call, which is refused because this type cannot be made. It converts to anything, so that the
+/// static_assert is the only error.
+struct refused_call {
   template <class Type>
   operator Type() const;
 };
-template <bool IsRefused>
-using if_refused = typename std::enable_if<IsRefused, refused>::type;
-
 template <class... Arguments>
-refused refuse_loop() {
+struct refused_loop : refused_call {
   static_assert(sizeof...(Arguments) > 99,
                 "lockstep: a loop is called with (first, last, f), where the bounds are numbers, "
                 "as in (0, v.size(), f), or iterators; behind f may be a schedule, as "
                 "lockstep::dynamic_schedule(16). nowait is the first argument, of a member's "
                 "for_each, for_range, single and sections only");
-  return {};
-}
+};
 template <class... Arguments>
-refused refuse_reduction() {
+struct refused_reduction : refused_call {
   static_assert(sizeof...(Arguments) > 99,
                 "lockstep: a reduction is called with (0, n, init, f, op), a scan with (0, n, "
                 "init, f, op, store); they take no nowait: they always wait for the result");
-  return {};
-}
+};
+template <bool IsLoop, class... Arguments>
+using if_no_loop = typename std::enable_if<!IsLoop, refused_loop<Arguments...>>::type;
 /// For a reduction or scan with too few arguments, or with nowait.
 template <std::size_t Least, class... Arguments>
 using if_no_reduction =
-    if_refused<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least)>;
+    typename std::enable_if<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least),
+                            refused_reduction<Arguments...>>::type;
 
 /// The overloads for calls that fit no loop of a team or a member. IsLoop says what fits for_each and for_range.
 template <template <class...> class IsLoop>
 struct misplaced_calls {
   template <class... Arguments>
-  if_refused<!IsLoop<Arguments...>::value> for_each(Arguments&&...) {
-    return refuse_loop<Arguments...>();
+  if_no_loop<IsLoop<Arguments...>::value, Arguments...> for_each(Arguments&&...) {
+    return {};
   }
   template <class... Arguments>
-  if_refused<!IsLoop<Arguments...>::value> for_range(Arguments&&...) {
-    return refuse_loop<Arguments...>();
+  if_no_loop<IsLoop<Arguments...>::value, Arguments...> for_range(Arguments&&...) {
+    return {};
   }
   template <class... Arguments>
-  if_refused<!is_loop<Arguments...>::value> for_ordered(Arguments&&...) {
-    return refuse_loop<Arguments...>();
+  if_no_loop<is_loop<Arguments...>::value, Arguments...> for_ordered(Arguments&&...) {
+    return {};
   }
   template <class... Arguments>
   if_no_reduction<5, Arguments...> reduce_each(Arguments&&...) {
-    return refuse_reduction<Arguments...>();
+    return {};
   }
   template <class... Arguments>
   if_no_reduction<5, Arguments...> reduce_range(Arguments&&...) {
-    return refuse_reduction<Arguments...>();
+    return {};
   }
   template <class... Arguments>
   if_no_reduction<6, Arguments...> scan_each(Arguments&&...) {
-    return refuse_reduction<Arguments...>();
+    return {};
   }
 };
 

@@ -188,11 +188,15 @@ Type broadcast_to_members(world_body& of, member_state& at, std::size_t root, co
 }
 
 /// op(init, the tree over the range of all ranks), on every member of every rank.
-template <class Type, class Operation, class Values>
-Type reduce_leaves(world_body& of, member_state& at, const Values& values, std::size_t length,
+/// Values: each_value or block_value.
+template <template <class, class, class> class Values, class Type, class Index, class Function,
+          class Operation>
+Type reduce_leaves(world_body& of, member_state& at, const index_span<Index>& span, Function& f,
                    const Type& init, Operation& op, schedule how) {
+  using values_of_range = Values<Type, Index, Function>;
+  const values_of_range values(&op, span.first, f);
   check_reducible<Type>();
-  reductions::check_types<Type, typename Values::value, Operation>();
+  reductions::check_types<Type, typename values_of_range::value, Operation>();
   struct meeting {
     member_state& at;
     Type whole;
@@ -216,12 +220,13 @@ Type reduce_leaves(world_body& of, member_state& at, const Values& values, std::
       });
     }
   } all = {at, init};
-  if (!evaluate_leaves(of, at, reductions::operations_for<Type, Operation, Values>::reduction,
-                       values, sizeof(Type), length, how, meeting::meet, &all)) {
+  if (!evaluate_leaves(of, at,
+                       reductions::operations_for<Type, Operation, values_of_range>::reduction,
+                       values, sizeof(Type), span.length, how, meeting::meet, &all)) {
     leave_stopped_region();
     return init;
   }
-  return length == 0 ? init : op(Type(init), std::move(all.whole));
+  return span.length == 0 ? init : op(Type(init), std::move(all.whole));
 }
 
 }  // namespace mpi

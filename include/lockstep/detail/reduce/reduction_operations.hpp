@@ -172,9 +172,9 @@ inline void check_types() noexcept {
   check_operation<Type, Operation>();
 }
 /// For results that every member gets.
-template <class Type>
+template <class Type, bool IsForAll = true>
 inline void check_copyable() noexcept {
-  static_assert(std::is_copy_constructible<Type>::value,
+  static_assert(!IsForAll || std::is_copy_constructible<Type>::value,
                 "lockstep: every member gets a copy of the result, so the type must be copyable; "
                 "one that can only be moved is for team::reduce_each");
 }
@@ -193,6 +193,11 @@ struct leaf_run {
   std::uint32_t region;
 };
 bool is_stopped(const leaf_run& run) noexcept;
+/// Room for a result, aligned at least as a cell, and whether it is there.
+struct result_room {
+  void* const at;
+  bool has_value;
+};
 
 /// What is compiled for a reduction's types.
 struct operations {
@@ -201,10 +206,11 @@ struct operations {
   /// from the value that is there.
   void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
                std::size_t leaf_size, std::uint64_t combines);
-  void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
-  const value_type* type;                                        ///< null: values fit a cell
-  bool in_strips;    ///< a long leaf takes several calls of fold
-  place_pace* pace;  ///< where it is a loop by itself
+  /// `left` gets the value of both. It and fold are null for a scan.
+  void (*combine)(const operands& of, void* left, void* right);
+  const value_type* type;  ///< null: values fit a cell
+  bool in_strips;          ///< a long leaf takes several calls of fold
+  place_pace* pace;        ///< where it is a loop by itself
   /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `room` comes from
   /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf. It skips the
   /// leaves from number `from` on up to those of `run`, and stores the values of these. Without `sums` it makes them.
@@ -355,17 +361,6 @@ class block_value : public operands {
 
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-template <class Type, class Index, class Function, class Operation>
-each_value<Type, Index, Function> values_of(const index_span<Index>& span, Function& f,
-                                            Operation& op) {
-  return {&op, span.first, f};
-}
-template <class Type, class Index, class Function, class Operation>
-block_value<Type, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
-                                                   Operation& op) {
-  return {&op, span.first, f};
-}
-
 /// Calls strip(first, last) for the iterations of a leaf, at most a strip's at once. False once the region is stopped.
 template <class Strip>
 LOCKSTEP_ALWAYS_INLINE bool for_strips(const leaf_run& run, std::size_t first, std::size_t last,
@@ -460,7 +455,7 @@ const operations operations_for<Type, Operation, Values>::reduction = {
 template <class Type, class Operation, class Values>
 const operations operations_for<Type, Operation, Values>::scan = {
     nullptr,
-    combine_values<Type, Operation>,
+    nullptr,
     fits_cell<Type>() ? nullptr : &value_type_of<Type>::all,
     false,
     &operations_for::pace,

@@ -95,75 +95,59 @@ enum class outcome { done, empty, stopped };
 
 /// The members of a region reduce, and each gets the result.
 struct by_members {
+  static constexpr bool is_for_all = true;
   member_state& at;
-  template <class Type>
-  static void check_result() noexcept {
-    check_copyable<Type>();
-  }
 };
 /// The reduction is a region by itself; its caller gets the result.
 struct as_region {
+  static constexpr bool is_for_all = false;
   team_host& on;
   source_place where;
-  template <class Type>
-  static void check_result() noexcept {}
 };
 
-/// Makes the value of the tree over [0, length) at `result`. `result` and `init` are aligned at least as a cell.
+/// Makes the value of the tree over [0, length).
 outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
-               schedule how, void* result);
+               schedule how, result_room& result);
 outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
-               schedule how, void* result);
-/// Runs a scan; `result` gets the combination of init and all values.
+               schedule how, result_room& result);
+/// Runs a scan; `result` gets the combination of init and all values. `init` is aligned at least as a cell.
 outcome scan(by_members in, const operations& what, const operands& of, std::size_t length,
-             schedule how, const void* init, void* result);
+             schedule how, const void* init, result_room& result);
 outcome scan(as_region in, const operations& what, const operands& of, std::size_t length,
-             schedule how, const void* init, void* result);
+             schedule how, const void* init, result_room& result);
 
-/// Room for the result of a reduction. Destroys the result.
+/// The room, and the result.
 template <class Type>
-class result_of {
+class result_of : public result_room {
  public:
-  result_of() noexcept {}
+  result_of() noexcept : result_room{storage_, false} {}
   ~result_of() {
-    if (has_value_) value().~Type();
+    if (has_value) value().~Type();
   }
   result_of(const result_of&) = delete;
   result_of& operator=(const result_of&) = delete;
 
-  void* room() noexcept { return storage_; }
-  void set(const Type& value) {
-    ::new (room()) Type(value);
-    has_value_ = true;
-  }
-  /// The value that a reduction has left in the room. From now on the destructor destroys it.
-  Type& value_left() noexcept {
-    has_value_ = true;
-    return value();
-  }
-
- private:
   Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
 
+ private:
   static constexpr std::size_t least = fits_cell<Type>() ? cell::size : 1;
   alignas(Type) alignas(least) unsigned char storage_[sizeof(Type) < least ? least : sizeof(Type)];
-  bool has_value_ = false;
 };
 
-/// Returns op(init, value of the tree over the range).
-template <class Type, class Operation, class Place, class Values>
-LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const Values& values, std::size_t length, Type&& init,
+/// Returns op(init, value of the tree over the range). Values: each_value or block_value.
+template <template <class, class, class> class Values, class Type, class Place, class Index,
+          class Function, class Operation>
+LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const index_span<Index>& span, Function& f, Type& init,
                                    Operation& op, schedule how) {
-  check_types<Type, typename Values::value, Operation>();
-  Place::template check_result<Type>();
+  using values_of_range = Values<Type, Index, Function>;
+  const values_of_range values(&op, span.first, f);
+  check_types<Type, typename values_of_range::value, Operation>();
+  check_copyable<Type, Place::is_for_all>();
   result_of<Type> result;
-  const outcome how_it_ended = reduce(in, operations_for<Type, Operation, Values>::reduction,
-                                      values, length, how, result.room());
-  if (how_it_ended == outcome::done) {
-    Type& whole =
-        result.value_left();  // first: what follows may throw, and `result` must destroy it
-    return op(std::move(init), std::move(whole));
-  }
+  const outcome how_it_ended =
+      reduce(in, operations_for<Type, Operation, values_of_range>::reduction, values, span.length,
+             how, result);
+  if (how_it_ended == outcome::done) return op(std::move(init), std::move(result.value()));
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return std::move(init);
 }
@@ -176,10 +160,11 @@ Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, S
   check_types<Type, typename values_of_scan::value, Operation>();
   check_copyable<Type>();
   result_of<Type> first, result;
-  first.set(init);
+  ::new (first.at) Type(init);
+  first.has_value = true;
   const outcome how_it_ended = scan(in, operations_for<Type, Operation, values_of_scan>::scan,
-                                    values, span.length, how, first.room(), result.room());
-  if (how_it_ended == outcome::done) return std::move(result.value_left());
+                                    values, span.length, how, first.at, result);
+  if (how_it_ended == outcome::done) return std::move(result.value());
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;
 }
