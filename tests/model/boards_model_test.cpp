@@ -170,7 +170,7 @@ TEST_P(barrier_model, of_two_holds_everyone_until_all_have_arrived_for_three_pha
 }
 
 TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived_for_two_phases) {
-  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+  explore_with(by_day({{1, 1, 0}}, {{2, 0, 0}, {1, 1, 0}}), [] {
     ranked_barrier all(3, policy());
     meet<3>(all, 3, 2);
   });
@@ -243,7 +243,7 @@ TEST_P(counted_barrier_model, who_finds_the_phase_over_without_waiting_sees_what
 }
 
 TEST_P(counted_barrier_model, completes_once_a_phase_and_everyone_sees_it_BARRIER_2) {
-  explore_with({{1, 1, 0}, {2, 0, 0}}, [] {
+  explore_with(by_day({{1, 1, 0}}, {{1, 1, 0}, {2, 0, 0}}), [] {
     int done[3] = {}, completed = 0;
     const auto complete = [&]() noexcept { ++completed; };
     barrier<decltype(complete)> all(3, complete, policy());

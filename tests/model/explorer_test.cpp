@@ -205,29 +205,61 @@ TEST(explorer, lets_a_sleep_end_at_its_deadline_and_for_no_reason) {
   EXPECT_GT(on_time.value(), 0);
 }
 
-TEST(explorer, counts_every_interleaving_once) {
-  // Two threads of three steps each: 20 orders, each step being before one access.
-  int executions = 0;
-  plan by;
-  by.budgets = {{9, 0, 0}};
-  explorer one;
+/// How many executions there are of two threads that change `one` or `other` three times each: 20 orders, each change being
+/// a step.
+int executions_of_three_steps_each(bool change_the_same) {
+  explorer runs;
   exhaustive_search every;
   settings how;
   how.limits = {9, 0, 0};
-  while (every.begin()) {
-    const outcome came = one.execute(
-        [] {
-          word x{0}, y{0};
+  int executions = 0;
+  for (; every.begin(); ++executions) {
+    const outcome came = runs.execute(
+        [=] {
+          word one{0}, other{0};
           const auto thrice = [](word& own) {
             return [&own] { times(3, [&own](int) { own.fetch_add(1, memory_order_relaxed); }); };
           };
-          threads({thrice(x), thrice(y)});
+          threads({thrice(one), thrice(change_the_same ? one : other)});
         },
         every, how);
-    ASSERT_TRUE(came.good) << came.failure;
-    ++executions;
+    EXPECT_TRUE(came.good) << came.failure;
   }
-  EXPECT_EQ(executions, 20);
+  return executions;
+}
+
+TEST(explorer, counts_every_interleaving_once) {
+  EXPECT_EQ(executions_of_three_steps_each(true), 20);
+}
+
+TEST(explorer, does_not_go_on_from_a_state_that_it_knows) {
+  EXPECT_LT(executions_of_three_steps_each(false), 20);
+}
+
+TEST(explorer, knows_states_that_differ_in_what_only_ghosts_see) {
+  // The last of the steps decides, and no atomic tells which one it was.
+  const auto last_is = [](int which) {
+    plan by;
+    by.budgets = {{9, 0, 0}};
+    by.searches_at_random = false;
+    return find_failure(
+        [=] {
+          word one{0}, other{0};
+          ghost order;
+          const auto step = [&order](word& own, int number) {
+            return [&own, &order, number] {
+              own.fetch_add(1, memory_order_relaxed);
+              order.add(number - order.value());
+              own.fetch_add(1, memory_order_relaxed);
+            };
+          };
+          threads({step(one, 1), step(other, 2)});
+          check(order.value() != which, "another is the last");
+        },
+        by);
+  };
+  EXPECT_NE(last_is(1), "");
+  EXPECT_NE(last_is(2), "");
 }
 
 TEST(explorer, a_trail_is_the_same_as_text_and_repeats_the_failure) {

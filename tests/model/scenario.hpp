@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <utility>
@@ -71,6 +72,11 @@ inline std::vector<budget> middle() { return {{3, 1, 0}, {2, 1, 1}}; }
 inline std::vector<budget> large() { return {{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}; }
 inline std::vector<budget> huge() { return {{2, 0, 0}, {1, 1, 0}, {0, 1, 1}}; }
 
+/// `brief` by day: for scenarios that say the same as smaller ones, of more threads or phases.
+inline std::vector<budget> by_day(std::vector<budget> brief, std::vector<budget> at_night) {
+  return std::getenv("LOCKSTEP_MODEL_BRIEF") != nullptr ? std::move(brief) : std::move(at_night);
+}
+
 /// The table of queues is constant-initialised in the shipped library, but not on modelled atomics, whose
 /// constructors run: before the first execution, not in it.
 inline const bool queues_are_made = [] {
@@ -84,8 +90,14 @@ inline const bool queues_are_made = [] {
 /// Counts what happens in an execution, unseen by the search for races: for what the scenario alone knows.
 class ghost {
  public:
-  [[gnu::noinline, gnu::no_sanitize("thread")]] int add(int n) { return value_ += n; }
-  [[gnu::noinline, gnu::no_sanitize("thread")]] int value() const { return value_; }
+  [[gnu::noinline, gnu::no_sanitize("thread")]] int add(int n) {
+    explorer::unseen(static_cast<std::uint64_t>(value_ += n));
+    return value_;
+  }
+  [[gnu::noinline, gnu::no_sanitize("thread")]] int value() const {
+    explorer::unseen(static_cast<std::uint64_t>(value_));
+    return value_;
+  }
 
  private:
   int value_ = 0;

@@ -16,6 +16,7 @@
 #include "explorer.hpp"
 #include "fiber_thread.hpp"
 #include "memory.hpp"
+#include "past.hpp"
 #include "races.hpp"
 
 namespace lockstep::model {
@@ -53,7 +54,15 @@ struct execution {
   std::uint64_t steps = 0, total_steps = 0;
   unsigned idle_rounds = 0, deadlines = 0;
   knowledge fences;  // what the full fences so far have made known: their one order
-  std::unordered_map<const void*, knowledge> buckets;  // what the wakes on a word have made known
+  struct bucket {
+    knowledge known;  // what the wakes on a word have made known
+    std::uint64_t past = 0;
+  };
+  std::unordered_map<const void*, bucket> buckets;
+  std::uint64_t shared_past = 0;  // the sum of those of all locations and buckets
+  std::uint64_t fences_past = 0, unseen_past = 0;
+  known_states known;
+  bool is_known = false;  // this execution goes on as another did
   std::vector<thread_number> options;
 
   fiber_thread& self() { return threads[running]; }
@@ -68,7 +77,8 @@ struct execution {
     how = settings_;
     left = how.limits;
     result = outcome();
-    over = just_chosen = false;
+    over = just_chosen = is_known = false;
+    shared_past = fences_past = unseen_past = 0;
     now = start_of_time;
     steps = 0;
     idle_rounds = deadlines = 0;
@@ -90,6 +100,7 @@ struct execution {
     made.exceptions = exceptions_in_flight();
     made.now = made.pending = made.fenced = knowledge();
     made.last_ran = 0;
+    made.past = mixed(number, count);
     std::memset(made.own, 0, sizeof made.own);
     made.self = context::fiber(
         std::allocator_arg, keep_stack{stacks.stack(number)},
@@ -139,7 +150,10 @@ struct execution {
       me.is = status::joining;
       block();
     }
-    for (thread_number i = first; i < last; ++i) me.now.join(threads[i].now, used());
+    for (thread_number i = first; i < last; ++i) {
+      me.now.join(threads[i].now, used());
+      happens(threads[i].past);
+    }
     not_joined -= last - first;
     tick();
   }
@@ -147,6 +161,7 @@ struct execution {
   thread_number start(std::function<void()> body) {
     const thread_number number = add(std::move(body));
     threads[number].now = self().now;
+    threads[number].past = mixed(self().past, number);
     ++threads[number].now.clock[number];
     ++not_joined;
     tick();
@@ -190,13 +205,53 @@ struct execution {
     while (true) me.root = std::move(me.root).resume();
   }
 
+  // --- the past ---
+
+  /// The running thread goes on from here with that.
+  void happens(std::uint64_t with) { self().past = mixed(self().past, with); }
+  void replace_past(std::uint64_t& of, std::uint64_t by_) {
+    shared_past += mixed(by_, 1) - mixed(of, 1);
+    of = by_;
+  }
+
+  /// All that what is to come depends on, but for what is left of the budget.
+  std::uint64_t state(question what) const {
+    std::uint64_t hash = mixed(shared_past, mixed(fences_past, unseen_past));
+    hash = mixed(hash, now);
+    hash = mixed(hash, (static_cast<std::uint64_t>(what) << 32) + (idle_rounds << 8) + deadlines);
+    hash = mixed(hash, running);
+    for (std::size_t i = 0; i < count; ++i) {
+      const fiber_thread& each = threads[i];
+      hash = mixed(hash, each.past);
+      hash = mixed(hash, static_cast<std::uint64_t>(each.is) * 4096 + each.impatience * 4 +
+                             each.polls * 2 + each.has_paused);
+      if (each.is == status::asleep) hash = mixed(hash, each.deadline);
+      if (each.polls) {
+        for (std::size_t j = 0; j < count; ++j) {
+          hash = mixed(hash, threads[j].polls && threads[j].last_ran < each.last_ran);
+        }
+      }
+    }
+    return hash;
+  }
+
+  /// Nothing of what this state leads to is new: the execution goes on as it may, and asks nothing more.
+  void look_whether_known(question what) {
+    if (is_known || !by->is_at_new_question()) return;
+    if (!known.has(state(what), left)) return;
+    is_known = true;
+    left = budget{0, 0, 0};
+  }
+
+  unsigned answer(question what) { return is_known ? 0 : by->answer(what, options); }
+
   // --- choosing ---
 
   unsigned ask(question what, unsigned n) {
     if (n < 2) return 0;
     options.clear();
     for (unsigned i = 0; i < n; ++i) options.push_back(i);
-    return by->answer(what, options);
+    return answer(what);
   }
 
   bool runs(const fiber_thread& each) const { return each.is == status::ready && !each.polls; }
@@ -262,11 +317,12 @@ struct execution {
     if (std::exchange(just_chosen, false)) return;
     collect(true);
     if (options.size() < 2) return;
-    const unsigned answer = by->answer(question::preempt, options);
-    if (answer == 0) return;
-    if (options[answer] < 2 * most_threads) --left.preemptions;
+    look_whether_known(question::preempt);
+    const unsigned chosen = answer(question::preempt);
+    if (chosen == 0) return;
+    if (options[chosen] < 2 * most_threads) --left.preemptions;
     const thread_number me = running;
-    take(options[answer]);
+    take(options[chosen]);
     leave(me);
     just_chosen = false;
   }
@@ -277,11 +333,12 @@ struct execution {
     if (options.empty() && !wake_idle_poller()) stop(stuck());
     if (options.empty()) return;
     idle_rounds = 0;
-    const unsigned answer = options.size() < 2 ? 0 : by->answer(question::dispatch, options);
-    const bool costs = options[answer] >= most_threads && options[answer] < 2 * most_threads &&
+    if (options.size() > 1) look_whether_known(question::dispatch);
+    const unsigned chosen = options.size() < 2 ? 0 : answer(question::dispatch);
+    const bool costs = options[chosen] >= most_threads && options[chosen] < 2 * most_threads &&
                        runs(threads[options[0] % most_threads]);
     if (costs) --left.preemptions;
-    take(options[answer]);
+    take(options[chosen]);
   }
 
   /// Nobody else can go on: time passes for those who poll, one after the other.
@@ -328,7 +385,11 @@ struct execution {
   location& touch(atomic_place what) {
     fiber_thread& me = self();
     location* found = words.find(what.at);
-    if (found == nullptr) found = words.make(what.at, read_memory(what));
+    if (found == nullptr) {
+      const std::uint64_t past = reinterpret_cast<std::uintptr_t>(what.at);
+      found = words.make(what.at, read_memory(what), past);
+      shared_past += mixed(past, 1);
+    }
     if (found == nullptr) stop("the scenario has too many atomics for the explorer");
     if (!found->alive) stop(word(what.at) + " is used after its destruction");
     if (found->maker != running && found->made_at > me.now.clock[found->maker]) {
@@ -339,12 +400,17 @@ struct execution {
     return *found;
   }
 
-  void tick() { ++self().now.clock[running]; }
+  /// The end of an operation.
+  void tick() {
+    ++self().now.clock[running];
+    happens(0);
+  }
 
   /// The thread has read that change.
   void learn(location& from, stamp position, std::memory_order order) {
     fiber_thread& me = self();
     me.now.seen[from.number] = std::max(me.now.seen[from.number], position);
+    happens(from.history[position].past);
     const int released = from.history[position].released;
     if (released < 0) return;
     (acquires(order) ? me.now : me.pending).join(words.kept(released), used());
@@ -363,7 +429,10 @@ struct execution {
   void append(location& to, atomic_place what, std::uint64_t value, int released) {
     fiber_thread& me = self();
     std::memcpy(what.at, &value, what.size);
-    to.history.push_back(change{value, released});
+    const std::uint64_t past = mixed(to.past(), me.past);
+    shared_past += mixed(past, 1) - mixed(to.past(), 1);
+    me.past = mixed(me.past, past);
+    to.history.push_back(change{value, released, past});
     me.now.seen[to.number] = to.newest();
     changed();
     tick();
@@ -384,6 +453,8 @@ struct execution {
     fences.join_seen(who_.now, used());
     who_.fenced = who_.now;
     who_.has_fenced = true;
+    fences_past = mixed(fences_past, who_.past);
+    who_.past = mixed(who_.past, fences_past);
   }
 
   // --- messages ---

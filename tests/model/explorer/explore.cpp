@@ -88,6 +88,7 @@ class search {
   std::string run() {
     if (const char* const trail = std::getenv("LOCKSTEP_MODEL_TRAIL")) return repeat(trail);
     const std::uint64_t before = the_explorer().steps();
+    the_explorer().begin_search();
     for (const budget& each : budgets()) {
       if (!exhaust(each, ~std::uint64_t{0})) return failure_;
     }
@@ -111,11 +112,8 @@ class search {
     for (std::size_t i = 0; i < cut.size(); ++i) {
       bool is_contained = false;
       for (std::size_t j = 0; j < cut.size(); ++j) {
-        const bool contains = cut[j].preemptions >= cut[i].preemptions &&
-                              cut[j].stale >= cut[i].stale && cut[j].spurious >= cut[i].spurious;
-        const bool is_same = contains && cut[i].preemptions >= cut[j].preemptions &&
-                             cut[i].stale >= cut[j].stale && cut[i].spurious >= cut[j].spurious;
-        is_contained = is_contained || (contains && (!is_same || j < i));
+        if (i == j || !contains(cut[j], cut[i])) continue;
+        is_contained = is_contained || !contains(cut[i], cut[j]) || j < i;
       }
       if (!is_contained) left.push_back(cut[i]);
     }

@@ -14,6 +14,7 @@ const void* explorer::outermost_guard_ = nullptr;
 explorer::explorer() : state_(new execution) {}
 explorer::~explorer() = default;
 
+void explorer::begin_search() { state_->known.begin(); }
 std::uint64_t explorer::steps() const noexcept { return state_->total_steps; }
 unsigned explorer::cpus() const noexcept { return state_->how.cpus; }
 
@@ -127,7 +128,9 @@ bool explorer::compare_exchange(atomic_place what, std::uint64_t& expected, std:
 
 void explorer::made(const void* at, std::uint64_t value) {
   const inside here;
-  location* const made = state_->words.make(at, value);
+  const std::uint64_t past = state_->self().past;
+  location* const made = state_->words.make(at, value, past);
+  state_->shared_past += mixed(past, 1);
   if (made == nullptr) state_->stop("the scenario has too many atomics for the explorer");
   made->maker = state_->running;
   made->made_at = state_->self().now.clock[state_->running];
@@ -146,6 +149,7 @@ void explorer::destroyed(const void* at) {
     }
   }
   gone->alive = false;
+  state_->replace_past(gone->history.back().past, mixed(gone->past(), state_->self().past));
   state_->tick();
 }
 
@@ -203,10 +207,12 @@ void explorer::futex_wait(atomic_place what, std::uint32_t expected, std::uint64
   const auto bucket = state_->buckets.find(what.at);
   if (bucket != state_->buckets.end()) {
     stamp& seen = me.now.seen[on.number];
-    seen = std::max(seen, bucket->second.seen[on.number]);
+    seen = std::max(seen, bucket->second.known.seen[on.number]);
+    state_->happens(bucket->second.past);
   }
   const stamp position = state_->pick(on);
   const std::uint64_t found = on.history[position].value;
+  state_->happens(on.history[position].past);
   me.now.seen[on.number] = std::max(me.now.seen[on.number], position);
   const bool in_vain = found != expected || deadline <= state_->now;
   const bool spurious =
@@ -227,14 +233,16 @@ void explorer::futex_wait(atomic_place what, std::uint32_t expected, std::uint64
   me.sleeps_on = what.at;
   me.deadline = deadline;
   state_->block();
+  state_->happens(2);
 }
 
 void explorer::futex_wake(const void* at, bool all, site where) {
   const inside here;
   if (is_dropped(where)) return;
   state_->step(where);
-  knowledge& bucket = state_->buckets[at];
-  bucket.join_seen(state_->self().now, state_->used());
+  execution::bucket& bucket = state_->buckets[at];
+  bucket.known.join_seen(state_->self().now, state_->used());
+  state_->replace_past(bucket.past, bucket.past + mixed(state_->self().past, 5));
   std::vector<thread_number> sleepers;
   for (thread_number i = 0; i < state_->count; ++i) {
     const fiber_thread& each = state_->threads[i];
@@ -258,6 +266,7 @@ void explorer::futex_wake(const void* at, bool all, site where) {
 void explorer::pause(const char* how, site where) {
   const inside here;
   fiber_thread& me = state_->self();
+  state_->happens(3);
   if (std::exchange(me.has_paused, true)) return;
   if (me.impatience == 0 && state_->left.preemptions > 0 &&
       state_->ask(question::patience, 2) == 1) {
@@ -272,12 +281,15 @@ void explorer::pause(const char* how, site where) {
   state_->note(how, where);
   me.polls = true;
   state_->block();
+  state_->happens(4);
 }
 
 std::uint64_t explorer::clock() {
   const inside here;
   const bool crawls = state_->how.clock_may_crawl && state_->ask(question::clock, 2) == 1;
-  return state_->now += crawls ? crawl : stride;
+  state_->now += crawls ? crawl : stride;
+  state_->happens(state_->now);
+  return state_->now;
 }
 
 unsigned explorer::deadlines() const noexcept { return state_->deadlines; }
@@ -326,6 +338,13 @@ void explorer::plain_access(std::uintptr_t address, std::size_t size, bool write
   if (in_scenario && !execution::is_alone()) {
     note_access(*active_->state_, address, size, writes);
   }
+}
+
+void explorer::unseen(std::uint64_t value) {
+  if (!in_scenario || execution::is_alone()) return;
+  execution& s = *active_->state_;
+  s.unseen_past = mixed(mixed(s.unseen_past, s.self().past), value);
+  s.happens(s.unseen_past);
 }
 
 void explorer::forget_plain(std::uintptr_t address, std::size_t size) {

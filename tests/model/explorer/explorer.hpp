@@ -41,6 +41,10 @@ struct budget {
   unsigned stale = 1;
   unsigned spurious = 1;
 };
+inline bool contains(const budget& one, const budget& other) noexcept {
+  return one.preemptions >= other.preemptions && one.stale >= other.stale &&
+         one.spurious >= other.spurious;
+}
 
 struct settings {
   budget limits = {};
@@ -82,6 +86,8 @@ class explorer {
 
   /// Runs `scenario` once, as the main thread of the model.
   outcome execute(const std::function<void()>& scenario, strategy& by, const settings& how);
+  /// A search of another scenario begins: no state of it is known.
+  void begin_search();
   /// Operations of all executions so far.
   std::uint64_t steps() const noexcept;
 
@@ -123,6 +129,8 @@ class explorer {
   // What the instrumentation of plain accesses calls, at any time.
   static void plain_access(std::uintptr_t address, std::size_t size, bool writes);
   static void forget_plain(std::uintptr_t address, std::size_t size);
+  /// Something that threads have in common, and no other function here is told of, was changed or read: this is the value.
+  static void unseen(std::uint64_t value);
   /// Between these two a static of a function is made, once for all executions: plain accesses do not count.
   static void begin_static(const void* guard);
   static void end_static(const void* guard);

@@ -87,6 +87,7 @@ struct fiber_thread {
   std::uint64_t deadline = 0;
   thread_number joins = 0, joins_before = 0;  // waits for the end of these threads
   std::uint64_t last_ran = 0;
+  std::uint64_t past = 0;
   alignas(16) unsigned char own[8][16] = {};
 };
 

@@ -24,7 +24,7 @@ location* memory::find(const void* address) noexcept {
   return found.execution == execution_ ? &locations_[found.number] : nullptr;
 }
 
-location* memory::make(const void* address, std::uint64_t value) {
+location* memory::make(const void* address, std::uint64_t value, std::uint64_t past) {
   if (used_ == most_locations) return nullptr;
   entry_of(address) = entry{address, execution_, used_};
   location& made = locations_[used_];
@@ -34,7 +34,7 @@ location* memory::make(const void* address, std::uint64_t value) {
   made.maker = 0;
   made.made_at = 0;
   made.history.clear();
-  made.history.push_back(change{value, -1});
+  made.history.push_back(change{value, -1, past});
   made.last_access.fill(0);
   return &made;
 }

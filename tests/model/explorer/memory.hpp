@@ -21,7 +21,8 @@ namespace lockstep::model {
 
 struct change {
   std::uint64_t value;
-  int released;  // index of the knowledge it carries; -1 for none
+  int released;        // index of the knowledge it carries; -1 for none
+  std::uint64_t past;  // see past.hpp
 };
 
 struct location {
@@ -35,6 +36,7 @@ struct location {
 
   stamp newest() const noexcept { return static_cast<stamp>(history.size() - 1); }
   std::uint64_t value() const noexcept { return history.back().value; }
+  std::uint64_t past() const noexcept { return history.back().past; }
 };
 
 class memory {
@@ -50,7 +52,7 @@ class memory {
   /// The location at that address, or none if it was not seen in this execution.
   location* find(const void* address) noexcept;
   /// A new one, in place of any other at that address. Null if there are too many.
-  location* make(const void* address, std::uint64_t value);
+  location* make(const void* address, std::uint64_t value, std::uint64_t past);
 
   /// Keeps a copy of the knowledge for a change to carry.
   int keep(const knowledge& what);

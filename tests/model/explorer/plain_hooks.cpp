@@ -23,6 +23,13 @@ void access(const void* at, std::size_t size, bool writes) {
   explorer::plain_access(reinterpret_cast<std::uintptr_t>(at), size, writes);
 }
 
+/// What came of an access that is atomic for the standard library.
+template <class Value>
+Value told(Value value) {
+  explorer::unseen(value);
+  return value;
+}
+
 /// The C++ runtime's function of this name, which ours calls. Its place is no static with a guard.
 template <class Function>
 Function* original(Function*& known, const char* name) {
@@ -50,40 +57,41 @@ release *known_release = nullptr, *known_abort = nullptr;
 
 #define LOCKSTEP_ATOMIC(bits, type)                                                               \
   type __tsan_atomic##bits##_load(const volatile type* at, int) {                                 \
-    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                 \
+    return told(__atomic_load_n(at, __ATOMIC_SEQ_CST));                                           \
   }                                                                                               \
   void __tsan_atomic##bits##_store(volatile type* at, type value, int) {                          \
     __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                \
+    told(value);                                                                                  \
   }                                                                                               \
   type __tsan_atomic##bits##_exchange(volatile type* at, type value, int) {                       \
-    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                      \
+    return told(__atomic_exchange_n(at, value, __ATOMIC_SEQ_CST));                                \
   }                                                                                               \
   type __tsan_atomic##bits##_fetch_add(volatile type* at, type value, int) {                      \
-    return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                       \
+    return told(__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST));                                 \
   }                                                                                               \
   type __tsan_atomic##bits##_fetch_sub(volatile type* at, type value, int) {                      \
-    return __atomic_fetch_sub(at, value, __ATOMIC_SEQ_CST);                                       \
+    return told(__atomic_fetch_sub(at, value, __ATOMIC_SEQ_CST));                                 \
   }                                                                                               \
   type __tsan_atomic##bits##_fetch_or(volatile type* at, type value, int) {                       \
-    return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST);                                        \
+    return told(__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST));                                  \
   }                                                                                               \
   type __tsan_atomic##bits##_fetch_and(volatile type* at, type value, int) {                      \
-    return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST);                                       \
+    return told(__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST));                                 \
   }                                                                                               \
   bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected,           \
                                                      type value, int, int) {                      \
-    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,              \
-                                       __ATOMIC_SEQ_CST);                                         \
+    return told(__atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,         \
+                                            __ATOMIC_SEQ_CST));                                   \
   }                                                                                               \
   bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type value, \
                                                    int, int) {                                    \
-    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,              \
-                                       __ATOMIC_SEQ_CST);                                         \
+    return told(__atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,         \
+                                            __ATOMIC_SEQ_CST));                                   \
   }                                                                                               \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type value,   \
                                                   int, int) {                                     \
     __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    return expected;                                                                              \
+    return told(expected);                                                                        \
   }
 
 extern "C" {

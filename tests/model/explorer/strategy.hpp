@@ -34,6 +34,8 @@ class strategy {
   virtual bool begin() = 0;
   /// `threads` are the candidates of preempt and dispatch; for the others only their number counts.
   virtual unsigned answer(question what, const std::vector<thread_number>& threads) = 0;
+  /// Whether the next answer is the first to its question, so that it matters whether the state is a known one.
+  virtual bool is_at_new_question() const { return false; }
 
   const std::vector<std::uint8_t>& trail() const noexcept { return trail_; }
 
@@ -54,6 +56,7 @@ class exhaustive_search : public strategy {
  public:
   bool begin() override;
   unsigned answer(question what, const std::vector<thread_number>& threads) override;
+  bool is_at_new_question() const override { return position_ == trail_.size(); }
 
  private:
   bool started_ = false;
