@@ -777,11 +777,14 @@ TEST_P(plan_run, stays_as_it_is_where_the_user_has_a_say) {
 TEST_P(plan_run, says_which_node_made_it_late) {
   team on(members(), policy());
   graph g;
-  std::chrono::microseconds length(0);
+  using clock = std::chrono::steady_clock;
+  std::chrono::nanoseconds length(0);
+  clock::time_point called = clock::now();
   const auto quick = g.node("quick", [] {});
   const auto slow = g.node("slow", [&] {
-    const auto end = std::chrono::steady_clock::now() + length;
-    while (std::chrono::steady_clock::now() < end) continue;
+    // Longer than all before it, however long that was held up.
+    const auto begin = clock::now(), end = begin + (begin - called) + length;
+    while (clock::now() < end) continue;
   });
   g.edge(quick, slow);
   plan flow(g, on);
@@ -789,7 +792,8 @@ TEST_P(plan_run, says_which_node_made_it_late) {
   EXPECT_TRUE(made.completed);
   EXPECT_TRUE(made.in_time);
   EXPECT_EQ(made.late.count(), 0);
-  length = std::chrono::milliseconds(20);
+  length = std::chrono::milliseconds(20) + made.took;  // and longer than it took then
+  called = clock::now();
   made = flow.run_by(lockstep::deadline::after(std::chrono::microseconds(1)));
   EXPECT_TRUE(made.completed);
   EXPECT_FALSE(made.in_time);
@@ -797,7 +801,8 @@ TEST_P(plan_run, says_which_node_made_it_late) {
   ASSERT_NE(made.cause, nullptr);
   EXPECT_EQ(std::string(made.cause), "slow");
   // What was over before the call has no time any more.
-  length = std::chrono::milliseconds(0);
+  length = std::chrono::nanoseconds(0);
+  called = clock::now();
   made = flow.run_by(std::chrono::steady_clock::now() - std::chrono::hours(1));
   EXPECT_FALSE(made.in_time);
   EXPECT_EQ(made.late, made.took);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/random_graph.hpp"
 
 namespace {
@@ -21,10 +22,12 @@ using lockstep::team;
 using lockstep::test::graph_taste;
 using lockstep::test::random_graph;
 
-/// How many graphs of a kind; more on demand.
+/// How many graphs of a kind; more on demand, and by day a quarter.
 int graphs(int usually) {
   const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
-  return text != nullptr ? std::atoi(text) : usually;
+  return text != nullptr              ? std::atoi(text)
+         : lockstep::test::is_brief() ? (usually + 3) / 4
+                                      : usually;
 }
 std::uint64_t first_seed() {
   const char* const text = std::getenv("LOCKSTEP_RANDOM_SEED");

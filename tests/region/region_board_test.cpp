@@ -235,7 +235,10 @@ class region_board_of : public testing::TestWithParam<parameters> {
  protected:
   std::size_t members() const { return GetParam().members; }
   std::uint32_t regions() const {
-    return GetParam().policy.policy.is_spin() ? 40 : members() > 17 ? 60 : 200;
+    const std::uint32_t plenty = GetParam().policy.policy.is_spin() ? 40
+                                 : members() > 17                   ? 60
+                                                                    : 200;
+    return lockstep::test::is_brief() ? plenty / 4 : plenty;
   }
   /// A size for each region: all, few, next to those of before.
   std::size_t size_of(std::uint32_t region) const {
