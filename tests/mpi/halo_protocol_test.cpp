@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/effort.hpp"
+
 // The protocol of a halo over a transport that is memory. Ranks are teams of this process in a ring. The transport orders
 // as little as MPI must: what is sent is there when it is received. All else is plain data, so a hole in the protocol is a
 // report of ThreadSanitizer: a boundary that is written too late, a ghost that is read too early or overwritten too
@@ -200,7 +202,8 @@ TEST_P(halo_protocol, HALO_1_HALO_2_HALO_3_every_member_reads_what_all_of_the_ne
   for (const std::size_t ranks : {1, 2, 3}) {
     for (const std::size_t members : {1, 2, 4, 12}) {
       for (const wait_policy policy : {wait_policy(), wait_policy::block()}) {
-        exchange_steps({ranks, members, GetParam(), policy, 0}, members > 4 ? 60 : 300);
+        exchange_steps({ranks, members, GetParam(), policy, 0},
+                       lockstep::test::effort<std::size_t>(members > 4 ? 160 : 640));
       }
     }
   }
