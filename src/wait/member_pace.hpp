@@ -47,6 +47,10 @@
 //               no CPU when it comes, shares its CPU with the caller, which slept before. On an idle machine of two
 //               CPUs, Linux 6.18 begins most threads on the CPU of their maker and leaves them there for 4 to 20 ms:
 //               short regions took 6 us instead of 0.2, and loops twice their time.
+//   SEPARATE-6  A member also moves after four regions in a row of 1 ms and more, whether a CPU is free or not. The
+//               program's own code may poll in them for another member: on a shared CPU it polls until its time slice
+//               ends, 4 ms, in each region. Members that work for so long lose nothing by a move
+//               (docs/maintainers/decisions/0074).
 //
 // When the caller of a crowd yields
 //   ROUND-1  In a region of a crowd, each CPU runs its members one after another, each for one turn. A yield of the caller
@@ -69,15 +73,21 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// When a thread leaves a CPU that it shares: SEPARATE-2 to SEPARATE-5.
+/// When a thread leaves a CPU that it shares: SEPARATE-2 to SEPARATE-6.
 class separation_pace {
  public:
   enum class advice : unsigned char { stay, move, move_if_free };
   static constexpr unsigned enough_waits = 192, enough_in_a_row = 4;
   static constexpr std::uint64_t least_rest = 1000000, most_rest = 64 * least_rest;
+  static constexpr std::uint64_t long_region = 1000000;
 
+  /// A region took it this long, from one wait to the next.
+  void ran(std::uint64_t time) noexcept {
+    long_regions_ = time < long_region ? 0 : long_regions_ + 1;
+  }
   /// It was found on the CPU of the member that it waits for.
   advice shares_cpu(std::uint64_t now) noexcept {
+    if (long_regions_ >= enough_in_a_row) return advice::move;
     if (now - first_ > 2 * least_rest) {
       first_ = now;
       waits_ = 0;
@@ -95,17 +105,17 @@ class separation_pace {
   }
   /// It was found on another one.
   void has_own_cpu() noexcept {
-    in_a_row_ = 0;
+    in_a_row_ = long_regions_ = 0;
     is_stuck_ = false;
   }
   /// It did what it was advised.
   void moved() noexcept {
-    waits_ = 0;
+    waits_ = long_regions_ = 0;
     moves_at_ = asks_at_;
   }
 
  private:
-  unsigned waits_ = 0, in_a_row_ = 0;
+  unsigned waits_ = 0, in_a_row_ = 0, long_regions_ = 0;
   bool is_stuck_ = false;  ///< not found on another CPU since the last advice
   std::uint64_t first_ = 0, asks_at_ = 0, moves_at_ = 0, rest_ = least_rest;
 };
@@ -159,6 +169,7 @@ class member_pace {
   }
 
   void wait_begins(std::uint64_t now) noexcept {
+    if (at_ != 0) separation.ran(now - at_);
     if (gap_ != 0) came_after(gap_);  // learned only now, when there is time
     start_ = at_ = now;
     gap_ = polled_ = 0;

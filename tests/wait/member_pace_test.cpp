@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/member_pace_test.cpp -- GAP-1 to GAP-5 on gaps of all kinds, SEPARATE-2 to SEPARATE-5, ROUND-1 and ROUND-2,
+// tests/wait/member_pace_test.cpp -- GAP-1 to GAP-5 on gaps of all kinds, SEPARATE-2 to SEPARATE-6, ROUND-1 and ROUND-2,
 // without a thread
 #include "wait/member_pace.hpp"
 
@@ -370,6 +370,32 @@ TEST(separation_pace,
   separation_pace pace;
   questions(pace, 5000 * ms, 500, ms);
   EXPECT_FALSE(moves(pace, 5500 * ms, 5504 * ms, 3 * us, false).empty());
+}
+
+/// Regions that take a worker so long, on the CPU of the caller, 10 us apart; before which of them it moves.
+std::vector<int> moves_before(member_pace& known, int regions, std::uint64_t region, bool shares) {
+  std::vector<int> result;
+  std::uint64_t now = 5000 * ms;
+  known.wait_begins(now);
+  for (int i = 0; i < regions; ++i) {
+    known.wait_ends(now += 10 * us, true);
+    known.wait_begins(now += region);
+    if (!shares) known.separation.has_own_cpu();
+    if (known.separation.shares_cpu(now) != advice::move) continue;
+    known.separation.moved();
+    result.push_back(i);
+  }
+  return result;
+}
+
+TEST(separation_pace, members_whose_regions_take_time_slices_part_after_four_of_them_SEPARATE_6) {
+  for (const std::uint64_t region : {ms, 4 * ms, 500 * ms}) {
+    member_pace known;
+    EXPECT_EQ(moves_before(known, 9, region, true), (std::vector<int>{3, 7})) << region;
+  }
+  member_pace known, separated;
+  EXPECT_TRUE(moves_before(known, 9, ms - us, true).empty()) << "a region without a time slice";
+  EXPECT_TRUE(moves_before(separated, 9, 4 * ms, false).empty()) << "on a CPU of its own";
 }
 
 // --- when the caller of a crowd yields ---
