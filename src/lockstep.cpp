@@ -51,10 +51,8 @@
 #include "base/wait_policy.cpp"
 
 // wait
-#include "wait/cpu_separation.cpp"
 #include "wait/misuse.cpp"
 #include "wait/wait_engine.cpp"
-#include "wait/word_waiter.cpp"
 
 // sync
 #include "sync/barrier.cpp"
@@ -69,7 +67,6 @@
 #include "sync/shared_mutex.cpp"
 
 // region
-#include "region/anticipation.cpp"
 #include "region/group.cpp"
 
 // loop

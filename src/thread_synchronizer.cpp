@@ -16,4 +16,3 @@
 #include "sync/ranked_barrier.cpp"
 #include "toolbox/fan.cpp"
 #include "wait/wait_engine.cpp"
-#include "wait/word_waiter.cpp"

@@ -16,7 +16,7 @@
 //   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
 //   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
 //   6  phase.exchange       release  7      the waiters see all arrivals and the completion
-//   7  phase.load           acquire  6      the other half, and in word_waiter.hpp
+//   7  phase.load           acquire  6      the other half, and in wait_engine.hpp
 //   8  remaining.load       relaxed  -      for a message
 //
 // Order  what happens before any arrival in a phase happens before the completion function, and that

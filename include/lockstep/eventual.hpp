@@ -32,7 +32,7 @@
 //                                       half moved. What a taker moves 4 has seen
 //   2  word.fetch_and   release  1      the other half
 //   3  word.fetch_or    release  4, 7   the readers see the content; later changes are all RMWs
-//   4  wait for word    acquire  3      the other half (1 of word_waiter.hpp)
+//   4  wait for word    acquire  3      the other half (1 of wait_engine.hpp)
 //   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the destructor and
 //                                       in reset() no other thread uses the eventual
 //   6  word.store       relaxed  -      reset() requires that no other thread uses the eventual

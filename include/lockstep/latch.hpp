@@ -12,7 +12,7 @@
 //   1  word.fetch_sub  release  2, 3   every later change is a read-modify-write and keeps the release
 //                                      sequence, so the waiter acquires from all that counted down
 //   2  word.load       acquire  1      the other half
-//   3  wait for word   acquire  1      as 2, in latch.cpp (1 of word_waiter.hpp)
+//   3  wait for word   acquire  1      as 2, in latch.cpp (1 of wait_engine.hpp)
 //   4  word.load       relaxed  -      for observers, in latch.cpp
 //
 // Order  what happens before any count_down() happens before every return from a wait.

@@ -16,7 +16,7 @@ ANYWHERE = (
 LINUX = (*ANYWHERE, "platform/system", "platform/process_fence", "platform/futex", "platform/futex_linux",
          "platform/this_thread", "wait/published_words_stress", "wait/parking_lot")
 # The wait engine on a scripted system: its clock and its sleep are the test's.
-SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/word_waiter")
+SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/wait_engine_word")
 # On a processor without instructions that the usual one has.
 OTHER_PROCESSOR = ("platform/atomic", "platform/futex", "contract/notify_wait_contract", "sync/mutex", "team/team")
 # With --quick: these sources.

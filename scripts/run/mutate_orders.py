@@ -40,7 +40,7 @@ TASKS = {"openmp/runtime/task_pool", "openmp/runtime/task_dependences"}
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a part, ROOM/NAME.
-FIRST = {"wait/published_words": "boards", "wait/word_waiter": "once",
+FIRST = {"wait/published_words": "boards", "wait/wait_engine": "once",
          "wait/parking_lot": "locks", "wait/short_lock": "locks",
          "team/critical_name": "locks",
          "toolbox/fan": "boards",

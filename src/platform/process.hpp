@@ -63,7 +63,7 @@
 #endif
 
 // The number of the layout of process_state; and a number for each futex: what sleeps in one is not woken by another.
-#define LOCKSTEP_PROCESS_LAYOUT 9
+#define LOCKSTEP_PROCESS_LAYOUT 10
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
 #define LOCKSTEP_PROCESS_KIND 16
 #define LOCKSTEP_PROCESS_WORD "lockstep_process_9_portable"

@@ -46,7 +46,6 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
   stop_word_ = stop != nullptr ? &stop->word() : nullptr;
   rank_ = rank_in_team_ = rank;
   step_set = 0;
-  find_ = find;
   if (shared == nullptr) return;
   segments[0] = segments[1] = {};
   values_ = reinterpret_cast<unsigned char*>(&shared->barrier.value_of(0, 0));
@@ -55,8 +54,8 @@ LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
       reinterpret_cast<unsigned char*>(&shared->barrier.value_of(1, 0)) - values_);
 }
 
-LOCKSTEP_INLINE const member_view& member_state::find(group& shared, std::size_t rank) noexcept {
-  return shared.state(rank);
+LOCKSTEP_INLINE const member_view& member_view::member_of(std::size_t rank) const noexcept {
+  return shared_->state(rank);
 }
 
 LOCKSTEP_INLINE bool stop_source::is_stopped_alone() const noexcept { return alone_->is_stopped(); }
@@ -255,12 +254,6 @@ LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase, std::uint32_t con
   }
 }
 
-LOCKSTEP_INLINE void group::set_size(std::size_t size) noexcept {
-  // Members that were in no region meanwhile are behind. So is the barrier that was not used since (flags or tree).
-  reset_members(state(0).phase, state(0).construct);
-  size_ = size;
-}
-
 LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
   if (was_stopped) {
     reset_members(0, 0);
@@ -274,21 +267,8 @@ LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
   left_.store(0, memory_order_relaxed);  // 4
 }
 
-LOCKSTEP_INLINE void group::add(sub_group& one) {
-  const holding<short_lock> here(subs_lock_);
-  subs_.push_front(one);
-}
-
-LOCKSTEP_INLINE void group::destroy(sub_group& one) {
-  {
-    const holding<short_lock> here(subs_lock_);
-    subs_.remove(one);
-  }
-  delete &one;
-}
-
 LOCKSTEP_INLINE void group::destroy_sub_groups() {
-  while (sub_group* const one = subs_.pop_front()) delete one;
+  while (sub_group* const one = subs_.first()) delete one;
 }
 
 }  // namespace detail

@@ -71,11 +71,6 @@ class group {
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
-  // The sub-teams of the region, at any depth. Members make them together, and the last member to let go destroys them. In
-  // a stopped region some members may never let go: the caller of the region destroys the rest.
-  /// Takes ownership of an object made by `new`.
-  void add(sub_group& one);
-  void destroy(sub_group& one);
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&subs_lock_)) short_lock(); }
 
@@ -95,7 +90,11 @@ class group {
   /// The caller of the regions calls this before a region of `size` members. A region of one member meets nobody, and
   /// changes nothing.
   void begin(std::size_t size) noexcept {
-    if (size != size_ && size > 1) set_size(size);
+    if (size != size_ && size > 1) {
+      // Members that were in no region meanwhile are behind. So is the barrier that was not used since (flags or tree).
+      reset_members(state(0).phase, state(0).construct);
+      size_ = size;
+    }
     if (diagnoses_misuse) tells_returns_ = !is_observed_by(observer::watches);
   }
 
@@ -118,19 +117,16 @@ class group {
   /// GROUP-2. In a stopped region others may have written newer notes: then there is no message.
   void check_constructs(const member_state& self) {
     if (!diagnoses_misuse) return;
-    const construct_note& mine = self.told[self.phase & 1u].note;
+    const told_construct& mine = self.told[self.phase & 1u];
     for (std::size_t rank = 0; rank < self.size(); ++rank) {
-      const construct_note& theirs = state(rank).told[self.phase & 1u].note;
-      const bool is_like_mine =
-          mine.kind == nullptr || theirs.kind == nullptr ||
-          self.told[self.phase & 1u].without_wait == state(rank).told[self.phase & 1u].without_wait;
-      if (is_like_mine && is_same(mine, theirs)) continue;
+      const told_construct& theirs = state(rank).told[self.phase & 1u];
+      if (mine.note.kind == nullptr || theirs.note.kind == nullptr) continue;
+      if (is_same(mine.note, theirs.note) && mine.without_wait == theirs.without_wait) continue;
       if (self.is_stopped()) return;
-      if (mine.kind == member_state::its_return()) state(rank).report_missing(self.rank());
-      if (theirs.kind == member_state::its_return()) self.report_missing(rank);
-      const bool is_first = self.rank() < rank;
-      report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
-                        is_first ? rank : self.rank(), is_first ? theirs : mine);
+      if (mine.note.kind == member_state::its_return()) state(rank).report_missing(self.rank());
+      if (theirs.note.kind == member_state::its_return()) self.report_missing(rank);
+      if (self.rank() < rank) report_constructs(self.rank(), mine.note, rank, theirs.note);
+      report_constructs(rank, theirs.note, self.rank(), mine.note);
     }
   }
 
@@ -140,21 +136,24 @@ class group {
   void forget_kept_values() noexcept;
 
  private:
+  friend struct sub_group;
+  using told_construct = member_state::told_construct;
+
   static bool is_same(const construct_note& a, const construct_note& b) noexcept {
-    if (a.kind == nullptr || b.kind == nullptr) return true;
     return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
   }
   [[noreturn]] static void report_constructs(std::size_t low, const construct_note& lows,
                                              std::size_t high, const construct_note& highs);
 
-  void set_size(std::size_t size) noexcept;
   void put_to_rest(bool was_stopped);
   /// No member is in the group; all begin after `phase`, with this construct.
-  void reset_members(std::uint32_t phase, std::uint32_t construct) noexcept;
+  LOCKSTEP_NOINLINE void reset_members(std::uint32_t phase, std::uint32_t construct) noexcept;
   /// Requires: no other thread uses them.
   void destroy_sub_groups();
 
   group& of_region_;
+  // The sub-teams of the region, at any depth. Members make them together, and the last member to let go destroys them. In
+  // a stopped region some members may never let go: the caller of the region destroys the rest.
   short_lock subs_lock_;
   intrusive_list<sub_group> subs_;
   aligned_array<padded<member_state>> members_;
@@ -164,17 +163,22 @@ class group {
   wait_word left_{0};
 };
 
-/// What the members of a sub-team share; made by the member that is to have rank 0.
+/// What the members of a sub-team share; made by `new`, by the member that is to have rank 0.
 struct sub_group : list_node<sub_group> {
   sub_group(std::size_t size, group& of)
       : shared(size, of.barrier.policy(), of.barrier.stop(), &of.of_region()),
-        users(static_cast<std::uint32_t>(size)) {}
+        users(static_cast<std::uint32_t>(size)) {
+    const holding<short_lock> here(shared.of_region().subs_lock_);
+    shared.of_region().subs_.push_front(*this);
+  }
+  ~sub_group() {
+    const holding<short_lock> here(shared.of_region().subs_lock_);
+    shared.of_region().subs_.remove(*this);
+  }
 
   /// A member lets go: the last one destroys the group.
   void let_go() {
-    if (users.fetch_sub(1, memory_order_acq_rel) == 1) {  // 3
-      shared.of_region().destroy(*this);
-    }
+    if (users.fetch_sub(1, memory_order_acq_rel) == 1) delete this;  // 3
   }
 
   group shared;

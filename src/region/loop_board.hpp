@@ -171,7 +171,9 @@ class loop_board {
 
   /// Waits until the slot is free for this construct. False once the region is stopped.
   bool enter(member_state& self, std::uint32_t construct) {
-    return wait_in_region(self, open_[slot_of(construct)], holds{construct});
+    return wait_in_region(
+        self, open_[slot_of(construct)],
+        word_is<std::uint32_t>{construct, wait_kind::room_for_construct, 0, wait_subject::nobody});
   }
 
   std::size_t take_ticket(std::uint32_t construct) noexcept {
@@ -198,7 +200,10 @@ class loop_board {
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
   bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
-    return wait_in_region(self, turns_[slot_of(construct)], is_turn_of{position});
+    return wait_in_region(
+        self, turns_[slot_of(construct)],
+        word_is<std::size_t>{position, wait_kind::turn_in_ordered_loop,
+                             static_cast<std::uint32_t>(position), wait_subject::nobody});
   }
   /// Requires: it was this thread's turn.
   void pass_turn(std::uint32_t construct) {
@@ -215,19 +220,6 @@ class loop_board {
   }
 
  private:
-  struct holds {
-    std::uint32_t construct;
-    bool operator()(std::uint32_t held) const noexcept { return held == construct; }
-    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::room_for_construct; }
-  };
-  struct is_turn_of {
-    std::size_t position;
-    bool operator()(std::size_t turn) const noexcept { return turn == position; }
-    void describe(wait_subject& to) const noexcept {
-      to.kind = wait_kind::turn_in_ordered_loop;
-      to.phase = static_cast<std::uint32_t>(position);
-    }
-  };
   /// How many members have left. It lies beside the word that says which construct has the slot.
   struct leavers {
     wait_word left{0};

@@ -162,10 +162,9 @@ class region_board {
     const announcement now(static_cast<std::uint32_t>(phase_), head.size, parts, is_seen);
     announced_ = now;
     if (has_one_line_) {
-      publish(0, head, what, now, wakes);
+      publish(0, head.region, what, now, wakes);
     } else {
-      const region_head told = head;  // so that the head itself need not be in memory
-      publish_lines(0, told, what, now, wakes);
+      publish_lines(0, head.region, what, now, wakes);
     }
   }
   /// Wakes the members that a region of this size is announced to.
@@ -246,7 +245,8 @@ class region_board {
 
   /// A leader announces the region to those it leads, before its own first part. No effect for other members.
   void relay(std::size_t rank, const assignment& from, bool wakes) {
-    if (is_leader(rank)) publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+    if (is_leader(rank))
+      publish_lines(rank, from.line->region, from.line->what, from.announced, wakes);
   }
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
@@ -257,7 +257,8 @@ class region_board {
     round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.rounds : nullptr;
     if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)},
+      reports_[watcher].wait(word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
+                                                    static_cast<std::uint32_t>(watcher)},
                              never_stops(), pace.reports, deadline::never(),
                              whereabouts{known, 0, watcher, round});
     });
@@ -266,8 +267,12 @@ class region_board {
   LOCKSTEP_NOINLINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
     bool all = true;
     for_each_told(rank, of, [&](std::size_t at) {
-      for (; !has_reported(at, of) && polls > 0; --polls) polling_pause();
-      all &= has_reported(at, of);
+      bool has_come = has_reported(at, of);
+      for (; !has_come && polls > 0; --polls) {
+        polling_pause();
+        has_come = has_reported(at, of);
+      }
+      all &= has_come;
     });
     return all;
   }
@@ -285,7 +290,7 @@ class region_board {
 
   /// Called by a member that takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) const noexcept {
-    return is_phase{of.phase(), 0}(reports_[rank].value());
+    return reports_[rank].value() == of.phase();
   }
   /// For the caller, which does not look at a line that it has just published.
   announcement current() const noexcept { return announced_; }
@@ -352,14 +357,6 @@ class region_board {
     bool operator()(std::uint64_t word) const noexcept { return word != seen; }
     void describe(wait_subject& to) const noexcept { to.kind = wait_kind::next_region; }
   };
-  struct is_phase {
-    std::uint32_t phase, rank;
-    bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
-    void describe(wait_subject& to) const noexcept {
-      to.kind = wait_kind::end_of_part;
-      to.awaited = rank;
-    }
-  };
 
   /// What a worker waits for: a new word on its line, or the end of the team.
   struct watched_line final : awaited_word<std::uint64_t, is_news, stops_when_set> {
@@ -387,10 +384,10 @@ class region_board {
     return {&lines_.beside(line), announcement(lines_[line].value()), 0};
   }
   /// The lines that are published by this member.
-  LOCKSTEP_NOINLINE void publish_lines(std::size_t rank, const region_head& head, const job& what,
+  LOCKSTEP_NOINLINE void publish_lines(std::size_t rank, std::uint32_t region, const job& what,
                                        announcement as, bool wakes) {
-    tree_.for_each_led(rank, head.size, [&](const rank_tree::line& at) {
-      publish(at.index, head, what, as, wakes);
+    tree_.for_each_led(rank, as.size(), [&](const rank_tree::line& at) {
+      publish(at.index, region, what, as, wakes);
     });
   }
 
@@ -406,11 +403,11 @@ class region_board {
     collect(rank, now);
   }
 
-  LOCKSTEP_ALWAYS_INLINE void publish(std::size_t line, const region_head& head, const job& what,
+  LOCKSTEP_ALWAYS_INLINE void publish(std::size_t line, std::uint32_t region, const job& what,
                                       announcement as, bool wakes) {
     announced_region& beside = lines_.beside(line);
     beside.what = what;
-    beside.region = head.region;
+    beside.region = region;
     lines_[line].publish_quietly(as.word());
     if (wakes) lines_[line].wake();
   }

@@ -18,12 +18,12 @@
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
 //   1  remaining.load  relaxed  -      for observers
-//   2  wait for word   acquire  -      7 of barrier.hpp, in word_waiter.hpp
+//   2  wait for word   acquire  -      7 of barrier.hpp, in wait_engine.hpp
 #include <lockstep/barrier.hpp>
 
 #include <lockstep/detail/platform/error.hpp>
 
-#include "../wait/word_waiter.hpp"
+#include "../wait/wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

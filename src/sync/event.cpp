@@ -46,7 +46,7 @@
 //          1     open      every wait returns                   notify         reset
 //          2..   resets    how often it was closed, mod 2^30    reset, +1      -
 //   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3 of
-//   word_waiter.hpp.
+//   wait_engine.hpp.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -54,10 +54,10 @@
 //   2  word.load         relaxed  -      auto_reset_event: a hint, as 2 of its table
 //   3  word.fetch_add    relaxed  -      auto_reset_event: count and bit are one word: the order of changes suffices
 //   4  word.fetch_sub    relaxed  -      as 3
-//   5  wait for word     acquire  -      pairs with every notify() and terminate() (1 of word_waiter.hpp)
+//   5  wait for word     acquire  -      pairs with every notify() and terminate() (1 of wait_engine.hpp)
 #include <lockstep/event.hpp>
 
-#include "../wait/word_waiter.hpp"
+#include "../wait/wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

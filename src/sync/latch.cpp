@@ -3,7 +3,7 @@
 //
 // Invariants, n = count in word_
 //   LATCH-1  n only falls, and opens the latch when it reaches 0.
-//   LATCH-2  A waiter sleeps on a word with the sleeping bit and n > 0 (WORD-1 of word_waiter.hpp). The change that makes n
+//   LATCH-2  A waiter sleeps on a word with the sleeping bit and n > 0 (WORD-1 of wait_engine.hpp). The change that makes n
 //            zero finds the bit in the old value and wakes all. Other changes wake nobody, because they end no wait.
 //   LATCH-3  As of events: when all waits have returned, the last of these threads may destroy the latch.
 //
@@ -15,7 +15,7 @@
 
 #include <lockstep/detail/platform/error.hpp>
 
-#include "../wait/word_waiter.hpp"
+#include "../wait/wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -74,7 +74,6 @@ LOCKSTEP_INLINE sub_team sub_team::of_color(detail::member_state& at, std::size_
   }
   if (leader == at.rank()) {
     detail::sub_group* const made = new detail::sub_group(size, at.shared());
-    at.shared().of_region().add(*made);
     at.value_of(leader, at.next_phase()) = detail::reductions::cell_with(at, made);
   }
   if (!at.sync()) {

@@ -3,14 +3,14 @@
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
-//   1  wait for word  acquire  -      4 of eventual.hpp, in word_waiter.hpp
+//   1  wait for word  acquire  -      4 of eventual.hpp, in wait_engine.hpp
 #include <lockstep/eventual.hpp>
 
 #include <stdexcept>
 
 #include <lockstep/detail/platform/error.hpp>
 
-#include "../wait/word_waiter.hpp"
+#include "../wait/wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -6,7 +6,7 @@
 
 #include <lockstep/detail/platform/error.hpp>
 
-#include "../wait/word_waiter.hpp"
+#include "../wait/wait_engine.hpp"
 
 #if LOCKSTEP_HAS_STANDARD_THREADS
 

@@ -11,6 +11,19 @@
 //   SEPARATE-4  After a move its affinity is as before (move_off_cpu() of system.hpp).
 //   The other rules are those of member_pace.hpp, which decides when to move.
 //
+// A word here is a hint: an old or missing one may cost a needless move or poll, but no wake-up is lost.
+//
+// word of a member: who may change what
+//   bits     name  meaning                                       set by
+//   0..16    cpu   the CPU that it ran on, plus 1; 0: not noted  its member
+//   17..31   turn  how often it has noted it, modulo 2^15        its member
+// The CPU may be old: the system moves threads without notice.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.store  relaxed  -      a hint that stands for itself
+//   2  word.load   relaxed  -      as 1
+//
 // Cost   nothing for waits that end while they spin. Other waits: one store and one load on lines that no other code
 //        uses, 3 ns alone. A move takes some 10 us.
 #ifndef LOCKSTEP_SRC_WAIT_CPU_SEPARATION_HPP
@@ -22,6 +35,10 @@
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include "../observe/hooks.hpp"
+#include "../platform/process.hpp"
+#include "../platform/system.hpp"
+#include "../platform/system_texts.hpp"
 #include "member_pace.hpp"
 
 namespace lockstep {
@@ -31,23 +48,62 @@ namespace detail {
 /// What the members of a team have learned of their waits, and who was seen on which CPU.
 class cpu_separation {
  public:
-  cpu_separation(std::size_t members, bool moves);
+  cpu_separation(std::size_t members, bool moves)
+      : sightings_(members), paces_(members), moves_(moves) {}
 
   /// Whether LOCKSTEP_CPU_SEPARATION lets threads move. For boards of objects without team_options.
-  static bool may_move_anybody() noexcept;
+  static bool may_move_anybody() noexcept {
+    const char* const value = obeyed_variable("LOCKSTEP_CPU_SEPARATION");
+    return value == nullptr || !is_switched_off(value);
+  }
 
   /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` last noted another
   /// CPU. False if it noted none, or if this call moves the thread.
-  bool is_separated(std::size_t rank, std::size_t other, std::uint64_t now) noexcept;
-  /// Member `rank` was found on the CPU of the member that it waits for: it may move.
-  void shares_cpu(std::size_t rank, std::uint64_t now) noexcept;
-  /// What one member has learned; only its thread uses it.
-  member_pace& pace_of(std::size_t rank) noexcept {
-    return static_cast<padded<member_pace>*>(paces_.data())[rank].value;
+  LOCKSTEP_NOINLINE bool is_separated(std::size_t rank, std::size_t other,
+                                      std::uint64_t now) noexcept {
+    const int cpu = current_cpu();
+    if (cpu < 0) return false;
+    sighting& own = sightings_[rank].value;
+    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & sighting::cpu_bits;
+    own.turn += sighting::one_turn;
+    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
+    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
+    const std::uint32_t there = theirs & sighting::cpu_bits;
+    const bool is_news = theirs != own.seen;  // else the other one may have left since
+    own.seen = theirs;
+    if (is_news && there == here) shares_cpu(rank, now);
+    if (is_news && there != here) pace_of(rank).separation.has_own_cpu();
+    return there != 0 && there != here;
   }
+  /// Member `rank` was found on the CPU of the member that it waits for: it may move.
+  LOCKSTEP_NOINLINE void shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
+    separation_pace& pace = pace_of(rank).separation;
+    const separation_pace::advice what = pace.shares_cpu(now);
+    const int cpu = current_cpu();
+    if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return;
+    if (what == separation_pace::advice::move_if_free && is_machine_full()) return;
+    move_off_cpu(static_cast<unsigned>(cpu));
+    pace.moved();
+    if (observers() != 0) {
+      note_mark(mark_kind::separated, "separated",
+                "it shared its CPU with the member that it waited for",
+                static_cast<std::uint64_t>(cpu));
+    }
+  }
+  /// What one member has learned; only its thread uses it.
+  member_pace& pace_of(std::size_t rank) noexcept { return paces_[rank].value; }
 
  private:
-  const any_aligned_array sightings_, paces_;
+  struct sighting {
+    static constexpr std::uint32_t one_turn = 1u << 17;
+    static constexpr std::uint32_t cpu_bits = one_turn - 1;
+
+    wait_word word{0};
+    std::uint32_t turn = 0, seen = 0;  // only its member uses these
+  };
+
+  aligned_array<padded<sighting>> sightings_;
+  aligned_array<padded<member_pace>> paces_;
   const bool moves_;
 };
 
@@ -62,7 +118,9 @@ struct whereabouts {
   round_pace* rounds;  ///< of the caller of a crowd
 
   bool is_for_everybody() const noexcept { return other == everybody; }
-  bool is_separated() const noexcept;
+  bool is_separated() const noexcept {
+    return knows_whom() && board->is_separated(self, other, monotonic_nanoseconds());
+  }
   void describe(wait_subject& to) const noexcept {
     to.rank = static_cast<std::uint32_t>(self);
     if (knows_whom()) to.awaited = static_cast<std::uint32_t>(other);

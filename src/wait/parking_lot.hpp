@@ -21,14 +21,14 @@
 // word_ of parked_thread
 //   bit    name      meaning                   set by                            cleared by
 //   0      sleeping  its thread may be asleep  its thread: WORD-1 of             the notification, which wakes it then
-//                                              word_waiter.hpp
+//                                              wait_engine.hpp
 //   1      notified  it may return             the thread that took the node     its thread, to use the node again
 //                                              out, or let it go
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  word.exchange      release  2      PARKING-3
-//   2  wait for word      acquire  1      PARKING-3, in word_waiter.hpp (1 there)
+//   2  wait for word      acquire  1      PARKING-3, in wait_engine.hpp (1 there)
 //   3  word.store         relaxed  -      no other thread knows the node at that time
 //   4  word.fetch_and     relaxed  -      the only thread of the child
 //
@@ -48,7 +48,7 @@
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "short_lock.hpp"
-#include "word_waiter.hpp"
+#include "wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -7,7 +7,7 @@
 //
 // What happens before a word is published happens before the return of every wait that finds it.
 // Lifetime: the notifier looks at the mark after the change that lets waiters go, so the words must outlive
-// every call. Where a waiter may destroy the object at once, the mark must be part of the word: word_waiter.hpp.
+// every call. Where a waiter may destroy the object at once, the mark must be part of the word: wait_engine.hpp.
 //
 // The mark of a word says whether a thread sleeps. It lies apart from the word's line, so that the notifier does not
 // read the line that it has just published: such a read waits until the store has claimed the line back from the
@@ -208,6 +208,21 @@ struct phase_reached {
   void describe(wait_subject& to) const noexcept { to.phase = target; }
 };
 
+/// The predicate of a wait for one value of a word; the rest is for observers.
+template <class Word>
+struct word_is {
+  Word value;
+  wait_kind kind;
+  std::uint32_t phase, awaited;
+
+  bool operator()(Word word) const noexcept { return word == value; }
+  void describe(wait_subject& to) const noexcept {
+    to.kind = kind;
+    to.phase = phase;
+    to.awaited = awaited;
+  }
+};
+
 template <class Word, class Done, class Stop>
 class awaited_word;
 
@@ -215,9 +230,8 @@ class awaited_word;
 template <class Word>
 class published_word {
  public:
-  published_word(atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
-                 fence_payer payer) noexcept
-      : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
+  published_word(atomic<Word>& word, sleeper_mark& mark, wait_policy policy) noexcept
+      : word_(word), mark_(mark), policy_(policy) {}
 
   /// Stores the word, and wakes the threads that sleep until it changes.
   LOCKSTEP_ALWAYS_INLINE void publish(Word value) const {
@@ -229,7 +243,7 @@ class published_word {
     notify_point(&mark_);
     word_.store(value, memory_order_release);  // 1
   }
-  void wake() const { mark_.notify(payer_); }
+  void wake() const { mark_.notify(fence_payer_of(policy_)); }
   bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
 
   /// The word, and what came before it was published.
@@ -255,7 +269,6 @@ class published_word {
   atomic<Word>& word_;
   sleeper_mark& mark_;
   const wait_policy policy_;
-  const fence_payer payer_;
 };
 
 /// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested().
@@ -269,7 +282,9 @@ class awaited_word : public waitable {
   }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }
-  void sleep(deadline until) override { at_.mark_.sleep(*this, until, at_.payer_); }
+  void sleep(deadline until) override {
+    at_.mark_.sleep(*this, until, fence_payer_of(at_.policy_));
+  }
   /// After a sleep that reached its deadline: see sleeper_mark.
   void withdraw() noexcept { at_.mark_.withdraw(); }
   bool is_separated() noexcept override { return whom_.is_separated(); }
@@ -301,8 +316,7 @@ class published_words {
       : lines_(count),
         marks_(count),
         policy_(policy),
-        payer_(fence_payer_of(policy)),
-        place_(stop, marks_.data(), count, payer_) {
+        place_(stop, marks_.data(), count, fence_payer_of(policy)) {
     process_fence::prepare();
   }
 
@@ -310,7 +324,7 @@ class published_words {
   wait_policy policy() const noexcept { return policy_; }
 
   published_word<Word> operator[](std::size_t i) const noexcept {
-    return {lines_.data()[i].value.word, marks_.data()[i], policy_, payer_};
+    return {lines_.data()[i].value.word, marks_.data()[i], policy_};
   }
   /// On the line of the word.
   Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
@@ -341,7 +355,6 @@ class published_words {
   aligned_array<padded<line>> lines_;
   aligned_array<sleeper_mark> marks_;
   const wait_policy policy_;
-  const fence_payer payer_;
   sleeping_places::place place_;
 };
 

@@ -10,17 +10,17 @@
 // word_: a value, not bits
 //   value  name      meaning                         set by
 //   0      free      no thread holds it              unlock
-//   1      held      held, and no thread sleeps      lock, by CAS from free
-//   2      slept_on  held, and a thread may sleep    a waiter, before a sleep or as it takes the lock after one
-// Slept_on with no sleeper is legal: it costs a needless wake. Held with a sleeper would lose a wake-up.
+//   2      held      held, and no thread sleeps      lock, by CAS from free
+//   3      slept_on  held, and a thread may sleep    a waiter, before a sleep or as it takes the lock after one
+// So slept_on is held with the sleeping bit (WORD-1 of wait_engine.hpp). With no sleeper it is legal: it costs a needless
+// wake. Held with a sleeper would lose a wake-up.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  3      SHORT-2
-//   2  word.exchange     acquire  3      SHORT-2, if the sleeper's announcement finds the lock free
-//   3  word.exchange     release  1, 2   SHORT-2
-//   4  word.load         relaxed  -      a hint whether to try 1
-//   5  word.compare_exch relaxed  -      where it fails, nothing was read
+//   1  word.compare_exch acquire  2      SHORT-2
+//   2  word.exchange     release  1      SHORT-2
+//   3  word.load         relaxed  -      a hint whether to try 1
+//   4  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
 // Source [DREPPER], the second mutex.
@@ -54,41 +54,32 @@ class short_lock {
   }
   LOCKSTEP_NOINLINE static void lock_slowly(wait_word& word, wait_policy policy = wait_policy(),
                                             wait_kind kind = wait_kind::internal_lock) {
-    attempt now(word, kind);
+    attempt now(word, is_not_held{kind});
     wait_engine::wait_slowly(now, policy, this_thread_history());
   }
   static void unlock(wait_word& word) {
-    if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 3
+    if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 2
   }
 
  private:
-  enum : std::uint32_t { is_free = 0, held = 1, slept_on = 2 };
+  enum : std::uint32_t { is_free = 0, held = 2, slept_on = held | sleeping_bit };
 
   static bool take(wait_word& word, std::uint32_t as) noexcept {
     std::uint32_t expected = is_free;
     return word.compare_exchange_strong(expected, as, memory_order_acquire,  // 1
-                                        memory_order_relaxed);               // 5
+                                        memory_order_relaxed);               // 4
   }
 
-  struct attempt final : waitable {
-    wait_word& word;
-    const wait_kind kind;
-    std::uint32_t take_as = held;
-    bool taken = false;
-
-    attempt(wait_word& of, wait_kind as) noexcept : word(of), kind(as) {}
-
+  struct is_not_held {
+    wait_kind kind;
+    bool operator()(std::uint32_t word) const noexcept { return word == is_free; }
+    void describe(wait_subject& to) const noexcept { to.kind = kind; }
+  };
+  struct attempt final : word_waiter<is_not_held> {
+    attempt(wait_word& of, is_not_held done) noexcept : word_waiter(of, done) {}
     bool ready() noexcept override {
-      return taken || (word.load(memory_order_relaxed) == is_free && take(word, take_as));  // 4
-    }
-    void sleep(deadline until) override {
-      take_as = slept_on;
-      taken = word.exchange(slept_on, memory_order_acquire) == is_free;  // 2
-      if (!taken) futex_wait(word, slept_on, until.nanoseconds());
-    }
-    void describe(wait_subject& to) const noexcept override {
-      to.object = to.sleeps_on = &word;
-      to.kind = kind;
+      return word().load(memory_order_relaxed) == is_free &&  // 3
+             take(word(), has_announced() ? slept_on : held);
     }
   };
 

@@ -232,6 +232,15 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
   return wait_rungs::stay(what, until, !policy.is_spin());
 }
 
+LOCKSTEP_INLINE void wake_all_sleepers(const wait_word* word) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  futex_wake_all(word);
+}
+LOCKSTEP_INLINE void wake_one_sleeper(const wait_word* word) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  futex_wake_one(word);
+}
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

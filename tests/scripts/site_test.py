@@ -39,9 +39,9 @@ class Comments(unittest.TestCase):
                          "`run(f)` of `x.hpp` is like `std::async`, not `a_b` \\* 2 \\< 3, as *member*(s) say, and `x * y`.")
 
     def test_what_has_a_page_is_a_link(self):
-        self.assertEqual(comments.prose("See team.hpp, decision 0007, docs/faq.md, [MCS91], not word_waiter.hpp."),
+        self.assertEqual(comments.prose("See team.hpp, decision 0007, docs/faq.md, [MCS91], not wait_engine.hpp."),
                          "See [`team.hpp`](team.html), [decision 0007](../docs/maintainers/decisions/0007-how-long-to-yield.html), "
-                         "[`docs/faq.md`](../docs/faq.html), [\\[MCS91\\]](../docs/maintainers/references.html), not `word_waiter.hpp`.")
+                         "[`docs/faq.md`](../docs/faq.html), [\\[MCS91\\]](../docs/maintainers/references.html), not `wait_engine.hpp`.")
 
     def test_a_header_is_left_as_it_is_but_for_its_comments(self):
         text = ["// SPDX", "// lockstep/a.hpp -- does a (layer: sync)", "//", "// More.", "inline namespace LOCKSTEP_ABI {",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Three threads lock and unlock the lock of the library's queues.
 //
-// Models: short_lock of src/wait/short_lock.hpp (lock, unlock, attempt) and
-// wait_engine::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. One word, changed by
+// Models: short_lock of src/wait/short_lock.hpp (lock, unlock, attempt), word_waiter::sleep of
+// src/wait/wait_engine.hpp; futex: lib/futex.inc. One word, changed by
 // read-modify-writes: one memory for all is exact. This is why the other models may have an ideal lock.
 //
 // Checked: mutual exclusion; nobody sleeps for ever; every thread ends, if none is forgotten by the
@@ -38,18 +38,23 @@ inline ready() {
 }
 
 inline sleep() {
+  seen = word;
+  if
+  :: seen == FREE -> skip
+  :: else ->
 #ifndef BUG_TAKES_AS_HELD
-  take_as = SLEPT_ON;
+    take_as = SLEPT_ON;
 #endif
 #ifdef BUG_ANNOUNCES_BY_STORE
-  taken = (word == FREE);
-  word = SLEPT_ON;
+    is_marked = true;
+    word = SLEPT_ON;
 #else
-  atomic { taken = (word == FREE); word = SLEPT_ON };
+    atomic { is_marked = (word == seen); if :: is_marked -> word = SLEPT_ON :: else fi };
 #endif
-  if
-  :: !taken -> futex_wait(word, WORD, SLEPT_ON, false, unused)
-  :: else
+    if
+    :: is_marked -> futex_wait(word, WORD, SLEPT_ON, false, unused)
+    :: else
+    fi
   fi
 }
 
@@ -80,8 +85,8 @@ inline unlock() {
 }
 
 proctype thread(byte me) {
-  byte times, take_as, old;
-  bool taken, unused;
+  byte times, take_as, old, seen;
+  bool taken, is_marked, unused;
   do
   :: times == TIMES -> break
   :: else ->
@@ -90,7 +95,7 @@ proctype thread(byte me) {
     holders++;
     assert(holders == 1);
     holders--;
-    atomic { taken = false; take_as = 0 };
+    atomic { taken = false; is_marked = false; take_as = 0; seen = 0 };
     unlock();
     times++
   od;

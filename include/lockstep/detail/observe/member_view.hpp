@@ -54,11 +54,9 @@ class member_view {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
   }
   /// Another member of the same group.
-  const member_view& member_of(std::size_t rank) const noexcept { return find_(*shared_, rank); }
+  const member_view& member_of(std::size_t rank) const noexcept;
 
  protected:
-  using finder = const member_view& (*)(group& shared, std::size_t rank);
-
   /// Sets only what is read of a member that runs alone: each nested region makes one.
   member_view() noexcept { in_construct.kind = nullptr; }
 
@@ -72,7 +70,6 @@ class member_view {
 
  protected:
   std::size_t rank_in_team_ = no_rank;
-  finder find_ = nullptr;
 
  public:
   construct_note in_construct;

@@ -184,7 +184,6 @@ class member_state : public member_view {
   /// If misuse is diagnosed: ends the program if the others cannot meet this member there, or else notes the construct.
   void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
-  static const member_view& find(group& shared, std::size_t rank) noexcept;
 
   stop_source* stop_ = nullptr;
   const wait_word* stop_word_ = nullptr;

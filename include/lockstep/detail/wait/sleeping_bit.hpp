@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/sleeping_bit.hpp -- wakes threads that sleep on a word, marked by its lowest bit (layer: wait)
 //
-// The changer's side of WORD-2. The waiter's side and the proof are in src/wait/word_waiter.hpp.
+// The changer's side of WORD-2. The waiter's side and the proof are in src/wait/wait_engine.hpp.
 #ifndef LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP
 #define LOCKSTEP_DETAIL_WAIT_SLEEPING_BIT_HPP
 

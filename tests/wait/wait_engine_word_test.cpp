@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/word_waiter_test.cpp -- the waiter on a word with a sleeping bit, on a scripted system
-#include "wait/word_waiter.hpp"
+// tests/wait/wait_engine_word_test.cpp -- the waiter on a word with a sleeping bit, on a scripted system
+#include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/word_waiter_sleep_test.cpp -- the word changes at the worst moments of sleep()
+// tests/wait/wait_engine_sleep_test.cpp -- the word changes at the worst moments of sleep()
 //
 // The condition is asked between the look at the word and the mark: in it, other threads play.
-#include "wait/word_waiter.hpp"
+#include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>
 
