@@ -259,8 +259,7 @@ class region_board {
     for_each_told(rank, of, [&](std::size_t watcher) {
       reports_[watcher].wait(word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
                                                     static_cast<std::uint32_t>(watcher)},
-                             never_stops(), pace.reports, deadline::never(),
-                             whereabouts{known, 0, watcher, round});
+                             never_stops(), pace.reports, whereabouts{known, 0, watcher, round});
     });
   }
   /// The same, but looks at most `polls` times. Returns whether all reports have come.

@@ -226,7 +226,7 @@ class team_barrier : ranked_phases<barrier_values> {
     const stops_with_region stop{stop_, self.region()};
     while (true) {
       at.wait(arrival.awaits(self.phase, other, value), interrupts_wait<Arrival>{stop, arrival},
-              self.history, deadline::never(), whom);
+              self.history, whom);
       if (!Arrival::may_be_called) return true;
       if (phase_reached{self.phase}(at.value()) || stop.requested()) return true;
       arrival.help();

@@ -253,13 +253,12 @@ class published_word {
   /// While no thread waits.
   void reset(Word value) const noexcept { word_.store(value, memory_order_relaxed); }  // 8
 
-  /// Waits until done(word), or the stop. False if `until` came first. Only a failed first look builds the waitable.
+  /// Waits until done(word), or the stop. Only a failed first look builds the waitable.
   template <class Done, class Stop>
-  bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
-            whereabouts whom = {}) const {
-    if (done(value()) || stop.requested()) return true;
+  void wait(Done done, Stop stop, wait_history& history, whereabouts whom = {}) const {
+    if (done(value()) || stop.requested()) return;
     awaited_word<Word, Done, Stop> what(*this, done, stop, whom);
-    return wait_engine::wait_slowly(what, policy_, history, until);
+    wait_engine::wait_slowly(what, policy_, history);
   }
 
  private:
