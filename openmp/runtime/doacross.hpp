@@ -78,7 +78,7 @@ class doacross_board {
   std::size_t index_of(ull outermost) const noexcept;
   detail::published_word<ull> word_of(ull outermost) noexcept {
     const std::size_t index = index_of(outermost);
-    return {words_[index * stride_].word, marks_[index], policy_};
+    return {words_[index * stride_].word, marks_[index], policy_, detail::fence_payer_of(policy_)};
   }
   void wait_for(detail::member_state& self, ull outermost, ull number) noexcept;
   void free_words() noexcept;

@@ -138,7 +138,8 @@ class inside {
 //        once in the life of a team that several threads use.
 class caller_queue {
  public:
-  explicit caller_queue(wait_policy policy) noexcept : policy_(policy) {}
+  explicit caller_queue(wait_policy policy) noexcept
+      : policy_(policy), payer_(fence_payer_of(policy)) {}
 
   /// Blocks until it is the caller's turn.
   LOCKSTEP_ALWAYS_INLINE void take_turn() {
@@ -261,8 +262,8 @@ class caller_queue {
   }
 
   /// The number that is served, and whether a turn without a number goes on. Both notify those that sleep on the mark.
-  published_word<std::uint32_t> serving() noexcept { return {serving_, mark_, policy_}; }
-  published_word<std::uint32_t> kept() noexcept { return {kept_, mark_, policy_}; }
+  published_word<std::uint32_t> serving() noexcept { return {serving_, mark_, policy_, payer_}; }
+  published_word<std::uint32_t> kept() noexcept { return {kept_, mark_, policy_, payer_}; }
 
   // Callers write these lines; members do not need them.
   line_gap before_;
@@ -273,6 +274,7 @@ class caller_queue {
   wait_word shut_{0};
   sleeper_mark mark_;
   const wait_policy policy_;
+  const fence_payer payer_;
   bool is_numbered_ = false;  ///< the turn; only the thread that has it uses this
   line_gap after_;
 };

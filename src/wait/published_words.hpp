@@ -230,8 +230,9 @@ class awaited_word;
 template <class Word>
 class published_word {
  public:
-  published_word(atomic<Word>& word, sleeper_mark& mark, wait_policy policy) noexcept
-      : word_(word), mark_(mark), policy_(policy) {}
+  published_word(atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
+                 fence_payer payer) noexcept
+      : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
 
   /// Stores the word, and wakes the threads that sleep until it changes.
   LOCKSTEP_ALWAYS_INLINE void publish(Word value) const {
@@ -243,7 +244,7 @@ class published_word {
     notify_point(&mark_);
     word_.store(value, memory_order_release);  // 1
   }
-  void wake() const { mark_.notify(fence_payer_of(policy_)); }
+  void wake() const { mark_.notify(payer_); }
   bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
 
   /// The word, and what came before it was published.
@@ -268,6 +269,7 @@ class published_word {
   atomic<Word>& word_;
   sleeper_mark& mark_;
   const wait_policy policy_;
+  const fence_payer payer_;
 };
 
 /// A wait for a word. Done: bool(Word), and describe() as a waitable's. Stop: bool requested().
@@ -281,9 +283,7 @@ class awaited_word : public waitable {
   }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }
-  void sleep(deadline until) override {
-    at_.mark_.sleep(*this, until, fence_payer_of(at_.policy_));
-  }
+  void sleep(deadline until) override { at_.mark_.sleep(*this, until, at_.payer_); }
   /// After a sleep that reached its deadline: see sleeper_mark.
   void withdraw() noexcept { at_.mark_.withdraw(); }
   bool is_separated() noexcept override { return whom_.is_separated(); }
@@ -315,7 +315,8 @@ class published_words {
       : lines_(count),
         marks_(count),
         policy_(policy),
-        place_(stop, marks_.data(), count, fence_payer_of(policy)) {
+        payer_(fence_payer_of(policy)),
+        place_(stop, marks_.data(), count, payer_) {
     process_fence::prepare();
   }
 
@@ -323,7 +324,7 @@ class published_words {
   wait_policy policy() const noexcept { return policy_; }
 
   published_word<Word> operator[](std::size_t i) const noexcept {
-    return {lines_.data()[i].value.word, marks_.data()[i], policy_};
+    return {lines_.data()[i].value.word, marks_.data()[i], policy_, payer_};
   }
   /// On the line of the word.
   Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
@@ -354,6 +355,7 @@ class published_words {
   aligned_array<padded<line>> lines_;
   aligned_array<sleeper_mark> marks_;
   const wait_policy policy_;
+  const fence_payer payer_;
   sleeping_places::place place_;
 };
 
