@@ -42,8 +42,9 @@ void meet(phases& all, std::size_t size, std::uint32_t first_phase) {
                  }) ||
           all.wait_for_others(rank, size, [&](const auto& word, std::size_t other) {
             wrong += (other == lockstep::detail::whereabouts::everybody) == all.has_flags(size);
-            return word.wait(lockstep::detail::phase_reached{phase},
-                             lockstep::detail::never_stops(), history);
+            word.wait(lockstep::detail::phase_reached{phase}, lockstep::detail::never_stops(),
+                      history);
+            return true;
           });
       const std::uint64_t expected = size * std::uint64_t{phase} + size * (size - 1) / 2;
       wrong += all.value_of_all().sum != expected;
