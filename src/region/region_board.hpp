@@ -190,7 +190,7 @@ class region_board {
   LOCKSTEP_NOINLINE bool has_sleepers(std::size_t size) const noexcept {
     bool found = false;
     tree_.for_each_needed(size, [&](const rank_tree::line& at) {
-      found |= asleep_[at.index].value.load(memory_order_relaxed) != 0;  // 5
+      found |= has_sleeper(at.index);
     });
     return found;
   }
@@ -204,7 +204,7 @@ class region_board {
     while (true) {
       const announcement seen = own.seen;
       watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
-                        whereabouts{&separation_, rank, 0, nullptr}, asleep_[line].value,
+                        whereabouts{&separation_, rank, 0, nullptr, false}, asleep_[line].value,
                         members() == 2);
       if (anticipates_) {
         if (!what.ready() && !wait_engine::first_poll(what)) {
@@ -257,9 +257,11 @@ class region_board {
     round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.rounds : nullptr;
     if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reports_[watcher].wait(word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
-                                                    static_cast<std::uint32_t>(watcher)},
-                             never_stops(), pace.reports, whereabouts{known, 0, watcher, round});
+      reports_[watcher].wait(
+          word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
+                                 static_cast<std::uint32_t>(watcher)},
+          never_stops(), pace.reports,
+          whereabouts{known, 0, watcher, round, has_sleeper(tree_.watched_by(watcher))});
     });
   }
   /// The same, but looks at most `polls` times. Returns whether all reports have come.
@@ -379,6 +381,9 @@ class region_board {
     }
   };
 
+  bool has_sleeper(std::size_t line) const noexcept {
+    return asleep_[line].value.load(memory_order_relaxed) != 0;  // 5
+  }
   assignment on_line(std::size_t line) noexcept {
     return {&lines_.beside(line), announcement(lines_[line].value()), 0};
   }

@@ -221,7 +221,7 @@ class team_barrier : ranked_phases<barrier_values> {
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
-    const whereabouts whom{&separation_, self.rank(), other, nullptr};
+    const whereabouts whom{&separation_, self.rank(), other, nullptr, false};
     const cell& value = value_of(whom.is_for_everybody() ? 0 : other, self.phase);
     const stops_with_region stop{stop_, self.region()};
     while (true) {

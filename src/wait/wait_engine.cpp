@@ -13,6 +13,8 @@
 //                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time; the longest barrier
 //                 took 2.1 us then. A spin of 50 us does the same on an idle machine; beside four busy processes
 //                 a barrier takes 32 us with it, and 5 with yields.
+//                 A member that is being woken comes after 40 to 80 us: a caller that sleeps meanwhile has to be
+//                 woken, too, 20 us more (docs/maintainers/decisions/0075). No limit there either.
 //   yield_time    crowded, a wait should yield for this time and then sleep. The yields keep the CPUs from
 //                 halting until the notification comes. Rings of 30 to 127 events take 4 to 6 us a hop with
 //                 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200, 9 to 21 without a limit and 10 if all
