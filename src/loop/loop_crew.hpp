@@ -146,6 +146,10 @@ class loop_crew {
   /// Runs the caller's share, and what late members leave. On return every share is done. True if each was begun by its
   /// member.
   LOCKSTEP_NOINLINE bool lead(std::uint32_t region, const job& what) {
+    if (is_asleep_ && plan_.is_timed && plan_.wakes && !is_alone()) {
+      note_wake_up(start_);
+      start_ = woken_until_;
+    }
     const bool is_done = LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what);
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
@@ -235,8 +239,8 @@ class loop_crew {
       note_parts(true, next - done);
       done = next;
       if (is_orphaned_ || !pace_.is_rest_worth(left_at(own_end_), is_asleep_)) continue;
-      if (is_asleep_) woken_at_ = own_end_;
       announce(region, what, done, true);
+      if (is_asleep_) note_wake_up(own_end_);
       return true;
     }
     for (std::uint32_t rank = 0; rank < plan_.shares; ++rank) {
@@ -313,7 +317,6 @@ class loop_crew {
     least_left_ = pace_.least_worth_waking();
     parts_ = own_parts_ = 0;
     start_ = own_end_ = now();
-    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
   }
   /// The caller has run `count` parts of its own share, or of another. CREW-7.
   void note_parts(bool is_own, std::uint32_t count = 1) {
@@ -326,9 +329,9 @@ class loop_crew {
   }
   LOCKSTEP_NOINLINE void wake_if_long(std::uint64_t time) {
     if (left_at(time) <= least_left_) return;
-    woken_at_ = time;
     if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", may_wake_);
     board_.wake(may_wake_);
+    note_wake_up(time);
     may_wake_ = 0;
   }
   /// The work that is left, in nanoseconds. Requires: a part was run.
@@ -347,10 +350,16 @@ class loop_crew {
       pace_.learn_join(static_cast<double>(end - own_end_));
     }
   }
+  /// The call that woke members began at `time`, and has returned.
+  void note_wake_up(std::uint64_t time) {
+    woken_at_ = time;
+    woken_until_ = now();
+  }
+  /// A member that is woken on the caller's CPU comes at once, and delays the caller's return from the call.
   void learn_wake_up() {
     const std::uint64_t came = board_.last_coming(1);
     if (came <= woken_at_) return;
-    pace_.learn_wake(static_cast<double>(came - woken_at_));
+    pace_.learn_wake(static_cast<double>(larger(came, woken_until_) - woken_at_));
     woken_at_ = 0;
   }
 
@@ -385,6 +394,7 @@ class loop_crew {
   std::uint64_t start_ = 0;                ///< when the loop began
   std::uint64_t own_end_ = 0;              ///< when the caller's last own part ended
   std::uint64_t woken_at_ = 0;             ///< 0: no wake-up is being measured
+  std::uint64_t woken_until_ = 0;          ///< when the caller could go on
 
  protected:
   loop_plan plan_;
