@@ -189,9 +189,7 @@ class region_board {
   /// Whether a member that a region of this size needs may be asleep.
   LOCKSTEP_NOINLINE bool has_sleepers(std::size_t size) const noexcept {
     bool found = false;
-    tree_.for_each_needed(size, [&](const rank_tree::line& at) {
-      found |= has_sleeper(at.index);
-    });
+    tree_.for_each_needed(size, [&](const rank_tree::line& at) { found |= has_sleeper(at.index); });
     return found;
   }
 
