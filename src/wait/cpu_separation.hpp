@@ -36,7 +36,6 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include "../observe/hooks.hpp"
-#include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "../platform/system_texts.hpp"
 #include "member_pace.hpp"
