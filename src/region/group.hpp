@@ -90,7 +90,7 @@ class group {
   /// The caller of the regions calls this before a region of `size` members. A region of one member meets nobody, and
   /// changes nothing.
   void begin(std::size_t size) noexcept {
-    if (size != size_ && size > 1) {
+    if (LOCKSTEP_UNLIKELY(size != size_ && size > 1)) {
       // Members that were in no region meanwhile are behind. So is the barrier that was not used since (flags or tree).
       reset_members(state(0).phase, state(0).construct);
       size_ = size;
@@ -147,7 +147,7 @@ class group {
 
   void put_to_rest(bool was_stopped);
   /// No member is in the group; all begin after `phase`, with this construct.
-  LOCKSTEP_NOINLINE void reset_members(std::uint32_t phase, std::uint32_t construct) noexcept;
+  void reset_members(std::uint32_t phase, std::uint32_t construct) noexcept;
   /// Requires: no other thread uses them.
   void destroy_sub_groups();
 
