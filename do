@@ -69,6 +69,7 @@ do_demo() {
   python3 scripts/run/demo.py
 }
 
+need_linker() { need linker || echo "Programs of Clang are linked without LLD." >&2; }
 need_adapters() { need adapters || echo "Adapters whose library is missing are not tested." >&2; }
 
 renamed_bench() { echo "./do bench: '$1' is '$2' now" >&2 && exit 2; }
@@ -149,14 +150,15 @@ do_build() {
     return 2
   fi
   need build program test model scripts openmp mpi
-  case $preset in clang | *san) need clang linker ;; esac
+  case $preset in clang | *san) need clang && need_linker ;; esac
   build "$preset"
 }
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang linker browser openmp mpi
+  need build program peers team libomp test model scripts clang browser openmp mpi
   need_adapters
+  need_linker
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
   [ $# -gt 0 ] || scripts/run/bindings.sh rust python || status=1
@@ -272,8 +274,9 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang linker format browser openmp mpi python_venv
+  need build program peers team libomp test model scripts clang format browser openmp mpi python_venv
   need_adapters
+  need_linker
   exec scripts/run/test.sh
 }
 

@@ -393,8 +393,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color, call_site where = {});
-  /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
-  /// 0 or above size().
+  /// The first k members form a sub-team; the others get an empty one. Two phases; allocates. Fails if k
+  /// is 0 or above size().
   sub_team first(std::size_t k, call_site where = {});
   static constexpr std::size_t no_color = ~std::size_t{0};
 

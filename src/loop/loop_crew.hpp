@@ -146,10 +146,7 @@ class loop_crew {
   /// Runs the caller's share, and what late members leave. On return every share is done. True if each was begun by its
   /// member.
   LOCKSTEP_NOINLINE bool lead(std::uint32_t region, const job& what) {
-    if (is_asleep_ && plan_.is_timed && plan_.wakes && !is_alone()) {
-      note_wake_up(start_);
-      start_ = woken_until_;
-    }
+    if (is_asleep_ && plan_.is_timed && plan_.wakes && !is_alone()) note_wake_up(start_);
     const bool is_done = LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what);
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
@@ -350,10 +347,12 @@ class loop_crew {
       pace_.learn_join(static_cast<double>(end - own_end_));
     }
   }
-  /// The call that woke members began at `time`, and has returned.
+  /// The call that woke members began at `time`, and has returned. It is no time of iterations.
   void note_wake_up(std::uint64_t time) {
     woken_at_ = time;
     woken_until_ = now();
+    start_ += woken_until_ - time;
+    own_end_ += woken_until_ - time;
   }
   /// A member that is woken on the caller's CPU comes at once, and delays the caller's return from the call.
   void learn_wake_up() {

@@ -123,11 +123,11 @@ class ordered_iterations {
 
   void begin(std::size_t position) noexcept {
     position_ = position;
-    has_taken_ = false;
+    has_taken_ = has_passed_ = false;
   }
-  /// Passes the turn on if the iteration has not taken it.
+  /// Passes the turn on if the iteration has not: it has not taken it, or caught what turn(f) threw.
   void end() {
-    if (!has_taken_ && wait()) pass();
+    if (!has_passed_ && wait()) pass();
   }
 
   /// False once the region is stopped.
@@ -143,6 +143,7 @@ class ordered_iterations {
     return false;
   }
   void pass() {
+    has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
@@ -156,7 +157,7 @@ class ordered_iterations {
   loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;
-  bool has_taken_ = false;
+  bool has_taken_ = false, has_passed_ = false;
   std::size_t position_ = 0;
   ordered_turn turn_;
 };

@@ -62,14 +62,17 @@
 #define LOCKSTEP_MODULES_HAVE_NOTES 0
 #endif
 
-// The number of the layout of process_state; and a number for each futex: what sleeps in one is not woken by another.
+// The number of the layout of process_state. Modules of one layout find each other by the kind, or by the word. There is
+// one of each for either futex: what sleeps in one is not woken by another.
 #define LOCKSTEP_PROCESS_LAYOUT 10
 #if LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND 16
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_9_portable"
+#define LOCKSTEP_PROCESS_KIND (2 * LOCKSTEP_PROCESS_LAYOUT)
+#define LOCKSTEP_PROCESS_WORD \
+  "lockstep_process_" LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_PROCESS_LAYOUT) "_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND 15
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_9_native"
+#define LOCKSTEP_PROCESS_KIND (2 * LOCKSTEP_PROCESS_LAYOUT - 1)
+#define LOCKSTEP_PROCESS_WORD \
+  "lockstep_process_" LOCKSTEP_ABI_TEXT_OF(LOCKSTEP_PROCESS_LAYOUT) "_native"
 #endif
 
 namespace lockstep {

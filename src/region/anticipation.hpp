@@ -124,10 +124,12 @@ struct expected_region {
 /// moment, and sleeps while it cannot come. If what it expected does not come, it sleeps until it is woken. If it has
 /// learned nothing, or was wrong too often, it waits like any other wait (wait_engine.hpp). For the adaptive policy of
 /// a team that is not crowded.
-/// Requires: a first poll has failed. `missed`: noted by the caller; the worker has `heard` this many of them.
+/// Requires: a first poll has failed. `missed`: noted by the caller; the worker has `heard` this many of them. `phase`: of
+/// the last region that it has seen.
 LOCKSTEP_NOINLINE inline void wait_for_region(waitable& what, wait_policy policy,
                                               cpu_separation& all, std::size_t rank,
-                                              const missed_loops& missed, std::uint32_t& heard) {
+                                              const missed_loops& missed, std::uint32_t& heard,
+                                              std::uint32_t phase) {
   using rung = wait_engine::rung;
   member_pace& pace = all.pace_of(rank);
   observed_wait seen(what);
@@ -137,7 +139,7 @@ LOCKSTEP_NOINLINE inline void wait_for_region(waitable& what, wait_policy policy
   const std::uint64_t start = monotonic_nanoseconds();
   if (pace.take_had_no_cpu()) all.shares_cpu(rank, start);  // now, when there is time
   if (pace.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;
-  pace.wait_begins(start);
+  pace.wait_begins(start, phase);
   expected_region due{what, pace, missed, heard, monotonic_nanoseconds()};
   due.hears();
   bool is_ready = what.ready(), was_expected = false;

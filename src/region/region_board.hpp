@@ -206,7 +206,8 @@ class region_board {
                         members() == 2);
       if (anticipates_) {
         if (!what.ready() && !wait_engine::first_poll(what)) {
-          wait_for_region(what, lines_.policy(), separation_, rank, missed_[0].value, own.heard);
+          wait_for_region(what, lines_.policy(), separation_, rank, missed_[0].value, own.heard,
+                          seen.phase());
         }
       } else {
         wait_engine::wait(what, lines_.policy(), pace.regions);
@@ -255,11 +256,11 @@ class region_board {
     round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.rounds : nullptr;
     if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reports_[watcher].wait(
-          word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
-                                 static_cast<std::uint32_t>(watcher)},
-          never_stops(), pace.reports,
-          whereabouts{known, 0, watcher, round, has_sleeper(tree_.watched_by(watcher))});
+      reports_[watcher].wait(word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
+                                                    static_cast<std::uint32_t>(watcher)},
+                             never_stops(), pace.reports,
+                             whereabouts{known, 0, watcher, round,
+                                         !of.is_loop() && has_sleeper(tree_.watched_by(watcher))});
     });
   }
   /// The same, but looks at most `polls` times. Returns whether all reports have come.

@@ -47,7 +47,8 @@
 //               no CPU when it comes, shares its CPU with the caller, which slept before. On an idle machine of two
 //               CPUs, Linux 6.18 begins most threads on the CPU of their maker and leaves them there for 4 to 20 ms:
 //               short regions took 6 us instead of 0.2, and loops twice their time.
-//   SEPARATE-6  A member also moves after four regions in a row of 1 ms and more, whether a CPU is free or not. The
+//   SEPARATE-6  A worker that anticipates also moves after four regions in a row of 1 ms and more, whether a CPU is free
+//               or not, and without a rest. Of regions between which it did not have to wait, the mean counts. The
 //               program's own code may poll in them for another member: on a shared CPU it polls until its time slice
 //               ends, 4 ms, in each region. Members that work for so long lose nothing by a move
 //               (docs/maintainers/decisions/0074).
@@ -81,7 +82,7 @@ class separation_pace {
   static constexpr std::uint64_t least_rest = 1000000, most_rest = 64 * least_rest;
   static constexpr std::uint64_t long_region = 1000000;
 
-  /// A region took it this long, from one wait to the next.
+  /// Its last regions took it this long, each with the wait before the next one.
   void ran(std::uint64_t time) noexcept {
     long_regions_ = time < long_region ? 0 : long_regions_ + 1;
   }
@@ -110,7 +111,7 @@ class separation_pace {
   }
   /// It did what it was advised.
   void moved() noexcept {
-    waits_ = long_regions_ = 0;
+    waits_ = in_a_row_ = long_regions_ = 0;
     moves_at_ = asks_at_;
   }
 
@@ -168,8 +169,10 @@ class member_pace {
     return lesser<std::uint64_t>(160000 + elapsed / 4, 4000000);
   }
 
-  void wait_begins(std::uint64_t now) noexcept {
-    if (at_ != 0) separation.ran(now - at_);
+  /// It has seen the region of this phase. Waits that a first poll has ended were not noted.
+  void wait_begins(std::uint64_t now, std::uint32_t phase) noexcept {
+    if (at_ != 0 && phase != phase_) separation.ran((now - at_) / (phase - phase_));
+    phase_ = phase;
     if (gap_ != 0) came_after(gap_);  // learned only now, when there is time
     start_ = at_ = now;
     gap_ = polled_ = 0;
@@ -297,6 +300,7 @@ class member_pace {
     std::sort(sorted_, sorted_ + count_);
   }
 
+  std::uint32_t phase_ = 0;            // when the last wait began
   std::uint32_t gaps_[memory] = {};    // in the order in which they came; next_ is the oldest
   std::uint32_t sorted_[memory] = {};  // the same in ascending order
   unsigned next_ = 0, count_ = 0, doubt_ = 0;

@@ -7,7 +7,7 @@
 //            frees a slept_on lock wakes one sleeper. So no thread is left asleep.
 //   SHORT-2  What happens before unlock() happens before the return of the next lock().
 //
-// word_: a value, not bits
+// word_
 //   value  name      meaning                         set by
 //   0      free      no thread holds it              unlock
 //   2      held      held, and no thread sleeps      lock, by CAS from free
@@ -20,7 +20,8 @@
 //   1  word.compare_exch acquire  2      SHORT-2
 //   2  word.exchange     release  1      SHORT-2
 //   3  word.load         relaxed  -      a hint whether to try 1
-//   4  word.compare_exch relaxed  -      where it fails, nothing was read
+//   4  word.compare_exch relaxed  -      where 1 fails, nothing was read
+// A sleeper: 2 and 3 of wait_engine.hpp.
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
 // Source [DREPPER], the second mutex.

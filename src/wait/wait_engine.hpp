@@ -178,7 +178,8 @@ bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_h
 //   WORD-1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
 //   WORD-2  A change that may make a sleeper's predicate true looks for the bit in the old value, and
 //           wakes all sleepers if it was set. The change may clear the bit, because it wakes every thread
-//           that has slept on it. After the change the changer touches nothing but the address.
+//           that has slept on it. Where one sleeper can use the change, and passes the bit on (SHORT-1, PARKING-2), it
+//           wakes one. After the change the changer touches nothing but the address.
 //   WORD-3  The bit may be set with no sleeper. It is clear with a sleeper only while the thread that cleared it
 //           is about to wake that sleeper.
 //

@@ -141,7 +141,7 @@ class worker {
   void wait_from(double time) {
     start_ = at_ = std::max(time, comes_at_);
     sleeps_until_ = 0;
-    pace_.wait_begins(clock(start_));
+    pace_.wait_begins(clock(start_), 0);
   }
   bool hear() {
     if (sleeps_until_ > at_ || missed_.empty()) return false;

@@ -45,7 +45,7 @@ class anticipating_wait_test : public testing::Test {
   template <class Waitable>
   void wait_for_region(Waitable& what) {
     if (what.ready() || lockstep::detail::wait_engine::first_poll(what)) return;
-    lockstep::detail::wait_for_region(what, wait_policy(), all_, 0, noted_, heard_);
+    lockstep::detail::wait_for_region(what, wait_policy(), all_, 0, noted_, heard_, 0);
   }
   /// A wait for what comes after `gap`.
   region wait_for(std::uint64_t gap, std::uint64_t late = 0) {

@@ -91,6 +91,24 @@ TEST_P(member_chain, CHUNK_3_none_of_the_iterations_takes_its_turn) {
   EXPECT_EQ(visits.load(), is_slow() ? 20u : 200u);
 }
 
+TEST_P(member_chain, CHUNK_3_an_iteration_that_catches_what_its_turn_has_thrown_passes_it) {
+  team workers(members(), policy());
+  std::vector<int> order;
+  workers.run([&](member& self) {
+    self.for_ordered(0, 20, [&](int i, ordered_turn& turn) {
+      try {
+        turn([&] {
+          order.push_back(i);
+          if (i % 3 == 1) throw i;
+        });
+      } catch (int) {
+      }
+    });
+  });
+  ASSERT_EQ(order.size(), 20u);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
 TEST_P(member_chain, CHUNK_3_many_ordered_loops_in_a_row_mixed_with_loops_that_share_tickets) {
   team workers(members(), policy());
   const std::vector<schedule> all = schedules();

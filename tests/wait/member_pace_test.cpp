@@ -195,7 +195,7 @@ TEST(member_pace, after_the_last_region_it_polls_for_4_ms_at_most_GAP_2) {
 std::uint64_t wait_through(member_pace& known, std::uint64_t now, std::uint64_t gap,
                            std::uint64_t late) {
   const std::uint64_t comes = now + gap;
-  known.wait_begins(now);
+  known.wait_begins(now, 0);
   while (known.expects() && now < comes) {
     const step next = known.next_step(now);
     if (next.what == step::kind::rest) break;
@@ -228,18 +228,18 @@ TEST(member_pace, who_polls_through_its_gaps_learns_a_shorter_lead_GAP_4) {
 TEST(member_pace, what_came_while_it_overslept_counts_as_a_gap_no_longer_than_expected_GAP_4) {
   member_pace known;
   for (unsigned i = 0; i < member_pace::fewest; ++i) known.came_after(ms);
-  known.wait_begins(5000 * ms);
+  known.wait_begins(5000 * ms, 0);
   const step next = known.next_step(5000 * ms);
   ASSERT_EQ(next.what, step::kind::sleep);
   known.wait_ends(next.until + 3 * ms, true);  // the region came at some time before
-  known.wait_begins(5010 * ms);
+  known.wait_begins(5010 * ms, 0);
   EXPECT_EQ(known.step_after(3 * ms, 0).what, step::kind::rest) << "nothing is due after 4 ms";
 }
 
 TEST(member_pace, a_missed_loop_begins_the_next_gap_GAP_5) {
   member_pace known;
   std::uint64_t now = 5000 * ms;
-  known.wait_begins(now);
+  known.wait_begins(now, 0);
   for (int i = 0; i < 8; ++i) {
     known.missed(now + ms, now + ms + 20 * us);
     now += ms + 20 * us;
@@ -249,7 +249,7 @@ TEST(member_pace, a_missed_loop_begins_the_next_gap_GAP_5) {
   EXPECT_EQ(next.what, step::kind::sleep);
   EXPECT_LT(next.until, now + ms);
   EXPECT_GT(next.until, now + ms - 200 * us);
-  known.wait_begins(now);
+  known.wait_begins(now, 0);
   known.missed(now + 500 * us, now + 520 * us);  // noted after the look at the clock
   EXPECT_EQ(known.next_step(now + 100 * us).what, step::kind::sleep);
 }
@@ -258,7 +258,7 @@ TEST(member_pace, who_polled_without_a_cpu_when_it_came_says_so_once_SEPARATE_5)
   member_pace known;
   for (int i = 0; i < 8; ++i) known.came_after(30 * us);
   const auto came_after = [&known](std::uint64_t last_look) {
-    known.wait_begins(5000 * ms);
+    known.wait_begins(5000 * ms, 0);
     EXPECT_EQ(known.next_step(5000 * ms + 3 * us).what, step::kind::poll);
     known.looked_after(last_look);
     known.wait_ends(5000 * ms + 30 * us, true);
@@ -372,14 +372,17 @@ TEST(separation_pace,
   EXPECT_FALSE(moves(pace, 5500 * ms, 5504 * ms, 3 * us, false).empty());
 }
 
-/// Regions that take a worker so long, on the CPU of the caller, 10 us apart; before which of them it moves.
-std::vector<int> moves_before(member_pace& known, int regions, std::uint64_t region, bool shares) {
+/// Regions that take a worker so long, on the CPU of the caller, 10 us apart; before which of them it moves. So many come
+/// before it has to wait.
+std::vector<int> moves_before(member_pace& known, int regions, std::uint64_t region, bool shares,
+                              std::uint32_t at_once = 1) {
   std::vector<int> result;
   std::uint64_t now = 5000 * ms;
-  known.wait_begins(now);
+  std::uint32_t phase = 7;
+  known.wait_begins(now, phase);
   for (int i = 0; i < regions; ++i) {
     known.wait_ends(now += 10 * us, true);
-    known.wait_begins(now += region);
+    known.wait_begins(now += at_once * region, phase += at_once);
     if (!shares) known.separation.has_own_cpu();
     if (known.separation.shares_cpu(now) != advice::move) continue;
     known.separation.moved();
@@ -393,7 +396,9 @@ TEST(separation_pace, members_whose_regions_take_time_slices_part_after_four_of_
     member_pace known;
     EXPECT_EQ(moves_before(known, 9, region, true), (std::vector<int>{3, 7})) << region;
   }
-  member_pace known, separated;
+  member_pace known, separated, short_ones, long_ones;
+  EXPECT_TRUE(moves_before(short_ones, 9, us, true, 4000).empty()) << "short ones without waits";
+  EXPECT_FALSE(moves_before(long_ones, 9, 4 * ms, true, 3).empty()) << "long ones without waits";
   EXPECT_TRUE(moves_before(known, 9, ms - us, true).empty()) << "a region without a time slice";
   EXPECT_TRUE(moves_before(separated, 9, 4 * ms, false).empty()) << "on a CPU of its own";
 }

@@ -129,6 +129,8 @@ class search {
       if (++schedules > most) break;
       if (!one(every, how, "")) return false;
     }
+    if (schedules > most)
+      the_explorer().begin_search();  // states were left before all that follows was explored
     report_ << (schedules > most ? " CUT at " : " ") << schedules << " with at most "
             << limits.preemptions << " preemptions, " << limits.stale << " stale, "
             << limits.spurious << " spurious;";

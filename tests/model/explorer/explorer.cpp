@@ -292,7 +292,10 @@ std::uint64_t explorer::clock() {
   return state_->now;
 }
 
-unsigned explorer::deadlines() const noexcept { return state_->deadlines; }
+unsigned explorer::deadlines() const noexcept {
+  state_->happens(state_->deadlines);
+  return state_->deadlines;
+}
 
 std::uint64_t explorer::number() noexcept { return state_->running + 1; }
 

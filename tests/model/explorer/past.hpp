@@ -9,8 +9,9 @@
 // unless less was left of the budget then. A state never comes again in the same execution, because each operation
 // changes a past; so a state that is known was left behind by the search, with all that follows from it.
 //
-// Where memory was allocated is no part of the past, as threads cannot tell. What threads have in common beside atomics and
-// ordered accesses must be told to explorer::unseen().
+// What threads have in common beside atomics and ordered accesses must be told to explorer::unseen(). Two things are no part
+// of a past: where memory was allocated, so that a fault that needs an address to come again (ABA), or two addresses in
+// one bucket, may be left out; and which other bytes of its word an access found noted by races.hpp.
 #pragma once
 
 #include <cstddef>
