@@ -6,7 +6,7 @@ lockstep_need(nlohmann-json3-dev nlohmann_json)
 # Examples and benchmarks are programs that read options and write tables and JSON. Built beside the tests, they are
 # built to be tested, not to be measured: without the optimiser where it has nothing to find, and with what they read
 # precompiled. The preset release builds so what is not measured: options and JSON are most of what a program costs.
-option(LOCKSTEP_OPTIMISE_MEASURED_ONLY "Of examples, benchmarks and the tool, optimise only what is measured" OFF)
+option(LOCKSTEP_OPTIMISE_MEASURED_ONLY "Of examples and benchmarks, optimise only what is measured" OFF)
 set(lockstep_program_options "")
 if(LOCKSTEP_BUILD_TESTS)
   include(lockstep_test)
