@@ -378,8 +378,7 @@ LOCKSTEP_C_API int lockstep_event_terminate(lockstep_event* event);
 typedef struct lockstep_mutex lockstep_mutex;
 LOCKSTEP_C_API int lockstep_mutex_create(int64_t policy, lockstep_mutex** mutex);
 LOCKSTEP_C_API void lockstep_mutex_destroy(lockstep_mutex* mutex);
-/* ERROR_USE if the calling thread holds it already. Cost: a read-modify-write and a store if no other thread wants it.
- * */
+/* ERROR_USE if the calling thread holds it already. Cost: a read-modify-write and a store if no other wants it. */
 LOCKSTEP_C_API int lockstep_mutex_lock(lockstep_mutex* mutex);
 /* LOCKSTEP_OK; or LOCKSTEP_BUSY if a thread holds it, even the calling one. */
 LOCKSTEP_C_API int lockstep_mutex_try_lock(lockstep_mutex* mutex);
@@ -394,8 +393,7 @@ typedef struct lockstep_latch lockstep_latch;
 /* `expected` 0 to 2^31 - 1; open from the start if it is 0. */
 LOCKSTEP_C_API int lockstep_latch_create(size_t expected, int64_t policy, lockstep_latch** latch);
 LOCKSTEP_C_API void lockstep_latch_destroy(lockstep_latch* latch);
-/* Subtracts `n` from the count; never blocks. ERROR_ARGUMENT, and nothing has changed, if the count is less than `n`.
- * */
+/* Subtracts `n` from the count; never blocks. ERROR_ARGUMENT, and nothing has changed, if the count is below `n`. */
 LOCKSTEP_C_API int lockstep_latch_count_down(lockstep_latch* latch, size_t n);
 LOCKSTEP_C_API int lockstep_latch_wait(lockstep_latch* latch);
 LOCKSTEP_C_API int lockstep_latch_wait_for(lockstep_latch* latch, int64_t nanoseconds);
@@ -454,8 +452,7 @@ LOCKSTEP_C_API int lockstep_graph_node(lockstep_graph* graph, const char* name, 
 /* Adds a node that decides, for edge_if, edge_unless and repeat_while. */
 LOCKSTEP_C_API int lockstep_graph_test(lockstep_graph* graph, const char* name, lockstep_test_fn function, void* context,
                                        size_t* node);
-/* Adds a node that `width` members run together, with all constructs of members among them. 0: all members of the plan.
- * */
+/* Adds a node that `width` members run together, with all constructs of members among them. 0: all of the plan. */
 LOCKSTEP_C_API int lockstep_graph_wide_node(lockstep_graph* graph, const char* name, size_t width,
                                             lockstep_wide_fn function, void* context, size_t* node);
 /* Adds a node that does nothing: a point where paths meet. */

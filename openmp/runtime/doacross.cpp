@@ -74,8 +74,8 @@ void begin_doacross(part& self, const loop_spec& loop, const ull* counts, unsign
                     std::uintptr_t* reductions, void** memory) noexcept {
   loop_spec outer = loop;
   outer.needs_slot = true;
-  outer.is_dealt =
-      false;  // a chunk may wait for all chunks before it, so those must have been given out
+  // A chunk may wait for all chunks before it, so those must have been given out.
+  outer.is_dealt = false;
   begin_loop_with(self, outer, reductions, memory);
   if (self.is_alone() || !self.loop.has_slot()) return;
   const std::uint32_t number = self.loop.construct();

@@ -209,8 +209,8 @@ void end_task(part& self, task_info& own, task_status how) noexcept;
 void set_exit_of_program(part& self, const void* own, void* saved) noexcept;
 [[gnu::always_inline]] inline void set_exit_of_program(part& self) noexcept {
   void** const own = static_cast<void**>(__builtin_frame_address(0));
-  set_exit_of_program(
-      self, own, *own);  // read here, because the call may be a jump, after which the frame is gone
+  // Read here, because the call may be a jump, after which the frame is gone.
+  set_exit_of_program(self, own, *own);
 }
 /// omp_fulfill_event().
 void tell_fulfilled(task_info& of, bool is_late) noexcept;

@@ -60,8 +60,8 @@ struct part : surroundings {
   outlined_function function = nullptr;  ///< the region's function; null for an initial part
   task* running;  ///< what the thread runs now: &implicit, or an explicit task
   task implicit;
-  std::uint32_t barriers =
-      0;  ///< passed in this region; tasks are counted by its parity (task_pool.hpp)
+  /// Passed in this region; tasks are counted by its parity (task_pool.hpp).
+  std::uint32_t barriers = 0;
   std::uint32_t singles = 0;
   loop_cursor loop;                   ///< the worksharing construct that the part is in
   void* doacross = nullptr;           ///< loops that the program has announced (llvm/doacross.cpp)

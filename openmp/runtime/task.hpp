@@ -34,8 +34,8 @@ struct task {
   bool is_explicit = false;
   bool is_pooled = false;  ///< an explicit_task of a task_pool
   bool is_final = false;   ///< all tasks that it makes are run at once
-  std::uint16_t depth =
-      0;  ///< how many tasks are around it, up to the implicit one; at most `deepest`
+  /// How many tasks are around it, up to the implicit one; at most `deepest`.
+  std::uint16_t depth = 0;
   static constexpr std::uint16_t deepest = 1000;
 
   task() noexcept {}

@@ -938,8 +938,8 @@ member_tasks& task_pool::tasks_of(part& self) noexcept {
   member_tasks* mine = first;
   while (mine != nullptr && mine->rank != self.rank) mine = mine->next;
   if (mine == nullptr) {
-    mine =
-        ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;  // it lies on lines of its own
+    // It lies on lines of its own.
+    mine = ::new (allocate_bytes(sizeof(member_tasks))) member_tasks;
     mine->pool = this;
     mine->rank = self.rank;
     mine->next = first;

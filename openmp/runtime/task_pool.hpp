@@ -164,15 +164,15 @@ struct task_family : task_count {
   bool is_closed = false;  ///< the parent's function has returned; only its thread uses this
   task_pool* pool = nullptr;
   explicit_task* parent = nullptr;  ///< the family lies in its memory; null: it was allocated alone
-  dependence_table* dependences =
-      nullptr;  ///< made when a child names some; only the parent's thread uses it
+  /// Made when a child names some; only the parent's thread uses it.
+  dependence_table* dependences = nullptr;
 };
 
 /// The tasks of a taskgroup that have not ended.
 struct task_group : task_count {
   task_group* outer = nullptr;
-  member_tasks* maker =
-      nullptr;  ///< the data of the member that waits at its end; null: none waits
+  /// The data of the member that waits at its end; null: none waits.
+  member_tasks* maker = nullptr;
   detail::atomic<bool> is_cancelled{false};
   bool is_of_construct =
       false;  ///< made for the reductions of a loop or a region, and no taskgroup of the program
@@ -183,8 +183,8 @@ struct task_group : task_count {
 
 /// Tasks of a taskloop that have no memory yet: one member runs them in turn, others take half of what is left.
 struct task_range {
-  std::uint64_t begin,
-      end;  ///< the tasks that no thread has taken; under the lock of the member's deque
+  /// The tasks that no thread has taken; under the lock of the member's deque.
+  std::uint64_t begin, end;
   task_range* outer = nullptr;   ///< the range that the member had begun before
   const task* around = nullptr;  ///< the task in which the member runs them
   // The family that the tasks belong to.
@@ -211,8 +211,8 @@ struct task_deque {
 /// What a new task costs the member that makes it, in ticks (POOL-9). The member pushes tasks in a row, then runs some
 /// in a row.
 struct task_pace {
-  unsigned at_once =
-      0;  ///< how many more tasks are run without a look at the deque, because it was full
+  /// How many more tasks are run without a look at the deque, because it was full.
+  unsigned at_once = 0;
   unsigned row = 0;  ///< how many were pushed in this row
   bool runs = false;
   std::uint64_t since = 0;                     ///< the begin of the row; 0: not measured
@@ -282,8 +282,8 @@ struct explicit_task : rare_task_data, task {
   dependence_use* uses;  ///< if use_count != 0
   detail::atomic<std::uint32_t> blockers{0};
   std::uint32_t use_count;  ///< the addresses that it named in depend()
-  std::uint32_t
-      named;  ///< how often the table of dependences names it; only the parent's thread uses it
+  /// How often the table of dependences names it; only the parent's thread uses it.
+  std::uint32_t named;
   // Written by its maker, before others know the task.
   bool is_small : 1;     ///< its memory is a block of the pool
   bool runs_always : 1;  ///< even if it is cancelled, because only its own code destroys its copies

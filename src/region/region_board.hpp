@@ -244,8 +244,8 @@ class region_board {
 
   /// A leader announces the region to those it leads, before its own first part. No effect for other members.
   void relay(std::size_t rank, const assignment& from, bool wakes) {
-    if (is_leader(rank))
-      publish_lines(rank, from.line->region, from.line->what, from.announced, wakes);
+    if (!is_leader(rank)) return;
+    publish_lines(rank, from.line->region, from.line->what, from.announced, wakes);
   }
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.

@@ -198,8 +198,8 @@ class member_state : public member_view {
     std::uint32_t without_wait;
   } told[2];                   ///< to the others, in two phases
   std::uint32_t without_wait;  ///< how many constructs of this region did not wait at their end
-  const char*
-      inside;  ///< the function that it is inside of, in which it must come to no construct; null: none
+  /// The function that it is inside of, in which it must come to no construct; null: none.
+  const char* inside;
 };
 
 /// While it lives, the member runs a function that must come to no construct. Noted where misuse is diagnosed.
