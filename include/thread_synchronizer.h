@@ -73,9 +73,9 @@ class compat_handshake {
 /// Finds ranks for threads that notify without saying who they are.
 ///
 ///   PLACES-1  The phases in which one thread notifies strictly increase; so the N notifications of a
-///             phase come from N threads. For a thread keeps its place, and loses it only to one that
-///             found no place with fewer calls: then every place's next call is for a later phase than
-///             the loser's last.
+///             phase come from N threads. For a thread keeps its place until a new thread takes it. A new
+///             thread takes one with the fewest calls: then the next call at every place is for a later
+///             phase than the last call of the thread that lost its place.
 class compat_places {
  public:
   explicit compat_places(int count) : places_(static_cast<std::size_t>(count)) {}

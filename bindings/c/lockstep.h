@@ -92,8 +92,8 @@ LOCKSTEP_C_API const char* lockstep_code_name(int code);
 
 /* ---- version and surroundings ----------------------------------------------------------------------------------- */
 
-/* LOCKSTEP_C_VERSION of the library that is loaded. It is at least that of the header if (a) the major numbers are equal,
- * and (b) it is not smaller. */
+/* LOCKSTEP_C_VERSION of the library that is loaded. The library fits this header if the major numbers are equal and this
+ * number is not smaller than the header's. */
 LOCKSTEP_C_API int lockstep_c_version(void);
 
 /* The version of lockstep, for instance "0.9.0". Lives for ever. */
@@ -138,9 +138,9 @@ enum { LOCKSTEP_UNSET = 0, LOCKSTEP_YES = 1, LOCKSTEP_NO = 2 };
 enum {
   LOCKSTEP_BIND_UNSET = 0,
   LOCKSTEP_BIND_NONE = 1,   /* members run where the system puts them */
-  LOCKSTEP_BIND_CLOSE = 2,  /* as near as it goes, a core's hyper-threads first: for members that share data */
-  LOCKSTEP_BIND_SPREAD = 3, /* as far apart as it goes: for members that need memory bandwidth */
-  LOCKSTEP_BIND_CPUS = 4,   /* rank i on cpus[i % cpu_count]; the process may use all of them */
+  LOCKSTEP_BIND_CLOSE = 2,  /* as near as possible, a core's hyper-threads first: for members that share data */
+  LOCKSTEP_BIND_SPREAD = 3, /* as far apart as possible: for members that need memory bandwidth */
+  LOCKSTEP_BIND_CPUS = 4,   /* rank i on cpus[i % cpu_count]. ERROR_ARGUMENT for a CPU that the process may not use */
   LOCKSTEP_BIND_CORES = 5   /* on neighbouring cores, one member on each before any has two */
 };
 
@@ -160,7 +160,7 @@ typedef struct lockstep_team_options {
   int32_t bind;           /* a LOCKSTEP_BIND_ */
   int32_t anticipate;     /* workers learn when the next region is due, and poll shortly before: yes */
   int32_t learn;          /* loops learn their costs, and run on as many members as pay: yes */
-  int32_t cpu_separation; /* a worker that shares a CPU with a member it keeps waiting for moves: yes */
+  int32_t cpu_separation; /* a worker moves if it shares its CPU with a member that it waits for: yes */
   int32_t ledger;         /* counts who waits where and for whom, 20 to 30 ns a construct: no */
   int32_t reserved;       /* 0 */
   lockstep_hook on_start; /* on each thread that the team starts, before its first region; null: none */
@@ -280,9 +280,9 @@ LOCKSTEP_C_API int lockstep_team_reduce(lockstep_team* team, int64_t first, int6
 
 /* ---- members: inside a region ----------------------------------------------------------------------------------- */
 
-/* All members of a region call the constructs that wait, and loops by DYNAMIC and GUIDED, in the same order, with the
- * same range and schedule. Once the region is stopped no member waits any more: constructs return LOCKSTEP_STOPPED, and
- * the callback of the region should return that. A construct whose callback fails stops the region, and returns the
+/* All members of a region call the constructs that they share (those that wait, loops, single) in the same order, with
+ * the same range and schedule. Once the region is stopped no member waits any more: constructs return LOCKSTEP_STOPPED,
+ * and the callback of the region should return that. A construct whose callback fails stops the region, and returns the
  * code of the callback: return it from the callback of the region. */
 
 /* From 0 to size - 1; the caller of run is 0. 0 for a null member. */
@@ -445,8 +445,8 @@ LOCKSTEP_C_API int lockstep_graph_create(lockstep_graph** graph);
 /* ERROR_USE, and nothing has changed, if a plan of the graph lives. */
 LOCKSTEP_C_API int lockstep_graph_destroy(lockstep_graph* graph);
 
-/* Adds a node. `*node` becomes its number; `node` may be null. The name is copied. lockstep_plan_create refuses a graph
- * in which two nodes have the same name. */
+/* Adds a node. `*node` becomes its number; `node` may be null. The name is copied; messages and pictures number equal
+ * names. */
 LOCKSTEP_C_API int lockstep_graph_node(lockstep_graph* graph, const char* name, lockstep_node_fn function, void* context,
                                        size_t* node);
 /* Adds a node that decides, for edge_if, edge_unless and repeat_while. */
@@ -506,7 +506,7 @@ LOCKSTEP_C_API int lockstep_plan_destroy(lockstep_plan* plan);
  * Cost: a region of the team; an edge between members one line transfer, some 50 ns. */
 LOCKSTEP_C_API int lockstep_plan_run(lockstep_plan* plan, size_t iterations);
 /* Runs iterations until stop(iteration, &answer, context) answers 1. The calling thread calls it before each iteration.
- * With feedback some iterations may be under way then. */
+ * If iterations overlap, earlier ones may be under way then. */
 LOCKSTEP_C_API int lockstep_plan_run_until(lockstep_plan* plan, lockstep_test_fn stop, void* context);
 /* As run, with a look at the clock at each node, for refine and report. */
 LOCKSTEP_C_API int lockstep_plan_measure(lockstep_plan* plan, size_t iterations);
@@ -531,7 +531,7 @@ LOCKSTEP_C_API int lockstep_trace_start(size_t records_per_thread);
 LOCKSTEP_C_API int lockstep_trace_stop(const char* file);
 /* Writes what the running trace has recorded so far, or else the trace that ran last. */
 LOCKSTEP_C_API int lockstep_trace_write(const char* file);
-/* The same as a text: a table. */
+/* The same as a text: a table of what each thread did. */
 LOCKSTEP_C_API int lockstep_trace_summary(char* buffer, size_t capacity, size_t* length);
 /* 1 while a trace runs, else 0. */
 LOCKSTEP_C_API int lockstep_is_tracing(void);

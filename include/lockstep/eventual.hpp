@@ -13,9 +13,8 @@
 //               The setter gets the exception and decides, for instance to call set_exception().
 //   EVENTUAL-4  A setter touches nothing after it has set the outcome bit but the address, in a futex wake.
 //               When all waits have returned the last reader may destroy the eventual.
-//   EVENTUAL-5  Of all takers, one sets the taken bit and moves the value. The others fail, and every get()
-//               that comes later. If that move throws, the bit is given back. An exception is not taken: every
-//               reader gets it.
+//   EVENTUAL-5  Of all takers, one sets the taken bit and moves the value. The others fail, and so does every later
+//               get(). If that move throws, the bit is given back. An exception is not taken: every reader gets it.
 //
 //   word_: bit  name      meaning                      set by                    cleared by
 //          0    sleeping  readers may be asleep        a reader                  reset
@@ -28,8 +27,8 @@
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
-//   1  word.fetch_or    acquire  2      who claims a bit sees what one that failed has left: content half made, a value
-//                                       half moved. What a taker moves 4 has seen
+//   1  word.fetch_or    acquire  2      after a setter or taker that failed, the next one sees what it has left. A taker
+//                                       sees the value by 4
 //   2  word.fetch_and   release  1      the other half
 //   3  word.fetch_or    release  4, 7   the readers see the content; later changes are all RMWs
 //   4  wait for word    acquire  3      the other half (1 of wait_engine.hpp)
@@ -42,8 +41,8 @@
 //        and wait().
 // Errors set a second time, and get or take after the value was taken: std::logic_error. set_exception()
 //        without an exception: std::invalid_argument. get() and take() throw the exception that was set.
-// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8
-//        bytes, 4 of state and 4 of policy, and the value or a std::exception_ptr in one place.
+// Cost   set: two RMWs. get: one load when set; take: one RMW more. No system call unless a reader sleeps. 8 bytes (4 of
+//        state, 4 of policy), and room for the value or a std::exception_ptr.
 // Example
 //   lockstep::eventual<int> answer;
 //   lockstep::joinable_thread other([&] { answer.set_value(42); });

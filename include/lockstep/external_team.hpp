@@ -2,9 +2,9 @@
 // lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
 //
 // Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
-// of one member are left). In a team of up to 8, run() waits until all threads serve; above, until those serve that it
-// needs, or that watch the same lines (rank_tree.hpp). Loops do not wait for a thread that does not serve yet
-// (TEAMLOOP-1).
+// of one member are left). In a team of up to 8, run() waits until all threads serve; in a larger one, until those
+// serve that it needs and those that watch the same lines (rank_tree.hpp). Loops do not wait for a thread that does not
+// serve yet (TEAMLOOP-1).
 //
 // Cost   that of team; serve() itself nothing.
 // Order  as team.

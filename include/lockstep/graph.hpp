@@ -18,11 +18,11 @@
 //            `test` returns true. The next turn begins when `test` has returned. A node outside runs once: before the
 //            first turn if a node of the loop depends on it, after the last one if it depends on a node of the loop.
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
-//            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
+//            the nodes that it depends on were skipped. If the test of such an edge was skipped, the edge fails.
 //
 // One thread at a time builds a graph. The graph must outlive its plans. A plan does not see what is added later.
 //
-// Order  GRAPH-1, GRAPH-3, GRAPH-4. Names need not differ: messages and pictures number those that do not.
+// Order  GRAPH-1, GRAPH-3, GRAPH-4.
 // Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has
 //        changed. What validate() finds is refused when a plan is made. A graph that was moved: std::logic_error.
 // Cost   a node is one object on the heap, and its function another. Building is linear, except validate(). To run
@@ -128,7 +128,7 @@ class graph {
   // --- nodes ---
 
   /// Calls f(), or f(iteration) if it takes a number: that of the iteration, from 0 in each run. f returns nothing or
-  /// bool. It is copied or moved into the graph. Names are for messages and pictures.
+  /// bool. It is copied or moved into the graph. Names are for messages and pictures, which number equal ones.
   template <class Function>
   graph_node node(std::string name, Function&& f) {
     static_assert(detail::is_for_node<detail::alone_on_node, Function>::value,

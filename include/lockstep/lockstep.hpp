@@ -35,7 +35,7 @@
 #include <lockstep/wait_policy.hpp>
 #include <lockstep/watchdog.hpp>
 #include <lockstep/weighted_schedule.hpp>
-// It stands for a class of the C++ library, where that has it.
+// Needs std::cv_status.
 #if LOCKSTEP_HAS_STANDARD_THREADS
 #include <lockstep/condition_variable.hpp>
 #endif

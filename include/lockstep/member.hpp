@@ -11,8 +11,8 @@
 // Constructs that members share wait at their end, unless they are called with `nowait`. masked never waits.
 //
 //   MEMBER-1  All members of a region call the shared constructs in the same order, with the same range and schedule, also
-//       those with nowait. Where members meet from different ones, debug builds end the program with a message that names
-//       both places.
+//       those with nowait. If members meet in different constructs, debug builds end the program with a message that
+//       names both places.
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   MEMBER-3  Once the region is stopped (by request_stop, or an exception in a member) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, also in the member that stopped it. run() catches
@@ -21,8 +21,8 @@
 //       rank, size, masked, critical, publish, stop_requested and request_stop never throw region_stopped. Reductions and
 //       scans look for a stop every thousand calls of f(i). See also LOOPS-8.
 //   LOOPS-8   If the region was stopped before a loop or its like begins, f is not called at all. A stop while it runs is
-//       noticed between chunks: a block that was begun is run to its end. In a long block ask stop_requested(), or take
-//       chunks.
+//       noticed between chunks: a block that has begun runs to its end. In a long block ask stop_requested(), or use a
+//       schedule with chunks.
 //
 // Order  MEMBER-2; what happens before publish() happens before the return of every await_step() for that step; what
 //        a thread did in critical happens before the next critical of that name.
@@ -347,9 +347,9 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   /// team size, schedule and run: op is applied along a tree that depends on the length alone. So it must be associative.
   /// Waits for all: one phase with the default schedule, else two. With the default schedule members that wait run the
   /// shares of those that have not come, as in for_each.
-  /// f sees what earlier loops, sections and single(nowait) wrote: after constructs without a wait it waits for all first, one
-  /// phase more. It does not if all of them were loops with static blocks of the same length: then f(i) sees what iteration
-  /// i of those wrote, as with OpenMP's static loops. If f reads more than that, call sync_threads() before.
+  /// f sees what earlier loops, sections and single(nowait) wrote: after constructs with nowait it first waits for all, one
+  /// phase more. If all of those were loops with static blocks of the same length it does not wait: then f(i) sees what
+  /// their iteration i wrote, as with OpenMP's static loops. If f reads more than that, call sync_threads() before.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
@@ -381,7 +381,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                                           init, static_schedule());
   }
 
-  // What is wrong with a call that fits none of the above.
+  // For a call that fits none of the above: the compiler says what is wrong with it.
   using misplaced_calls::for_each;
   using misplaced_calls::for_ordered;
   using misplaced_calls::for_range;

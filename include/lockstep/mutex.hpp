@@ -69,7 +69,7 @@ class mutex {
     detail::misuse::locked(this, is_watched);
   }
 
-  /// Takes the lock if it is free and not reserved; never blocks.
+  /// Takes the lock if it is free and not reserved for a waiter; never blocks.
   bool try_lock() noexcept {
     const bool taken = take_free() || try_lock_slowly();
     if (taken) detail::misuse::locked(this);

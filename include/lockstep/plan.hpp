@@ -2,7 +2,7 @@
 // lockstep/plan.hpp -- a graph on a team: who runs which node when, and the run itself (layer: graph)
 //
 // A plan gives each node to a member, and finds which waits are needed between members. The same graph and team give the
-// same plan. An edge between nodes of one member needs no wait; a wait that others imply is left out. To run allocates
+// same plan. An edge between nodes of one member needs no wait; a wait that others imply is left out. A run allocates
 // nothing, takes no lock, and has no queue.
 //
 // If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
@@ -23,10 +23,10 @@
 //
 // The team must outlive its plans; so must the graph.
 //
-// Cost   a node after another on the same member: a call through a pointer. An edge between members: one line
-//        transfer. A node that waits: one RMW on a line of its member's. A run: a region of the team on as many
-//        members as are needed. A chain on one member takes 1.4 ns a node, one that crosses between two members at
-//        each edge 52 ns (docs/performance.md); to plan 10 000 nodes 7 to 9 ms (decision 0019).
+// Cost   a node that follows another on the same member: a call through a pointer. An edge between members: one line
+//        transfer. A node that waits: one RMW on a line of its member. A run: a region of the team on as many members as
+//        are needed. A chain on one member takes 1.4 ns a node, one that crosses between two members at each edge 52 ns
+//        (docs/performance.md); to plan 10 000 nodes 7 to 9 ms (decision 0019).
 // Order  PLAN-1; between nodes that of graph.hpp.
 // Errors a graph that makes no sense, and one that needs more members: std::invalid_argument with a text that names the
 //        nodes. PLAN-5: std::logic_error. run() throws what a node threw (PLAN-3).
@@ -61,7 +61,7 @@ struct plan_body;  // src/graph/plan_body.hpp
 /// What run_by() says of an iteration.
 struct timed_run {
   bool completed;                 ///< false: it was stopped
-  bool in_time;                   ///< it was over before the deadline
+  bool in_time;                   ///< it ended before the deadline
   std::chrono::nanoseconds took;  ///< from the call to the return
   std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0; at most `took`
   /// In a run that was late, the node that took longest beyond what it usually takes. Null if none did: then the time
@@ -75,7 +75,7 @@ class plan {
  public:
   /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses that many of the team, the first ones.
-  /// The ledger of the team knows the plan by `where`.
+  /// The team's ledger names the plan by `where`.
   plan(const graph& of, team& on, call_site where = {});
   plan(const graph& of, team& on, std::size_t members, call_site where = {});
   plan(const graph& of, external_team& on, call_site where = {});

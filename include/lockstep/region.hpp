@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
 //
-//   START-1  The thread that started a region calls join(), for the last region that it has started or entered.
+//   START-1  Only the thread that started a region may call join(), and only while no later region that it started or
+//            entered goes on.
 //   START-2  The destructor, and an assignment to the handle, join the region: they run the caller's part and wait. They
 //            drop what the members throw; only join() reports it. If the destructor runs because of an exception that was
 //            thrown since start(), it stops the region in place of the caller's part.
@@ -25,10 +26,10 @@
 //   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
 //
 // Order  what happens before start() happens before every call of the region's function, and every call before the return
-//        of join(). What a guest does is ordered with the region by whatever the member waits for it with.
+//        of join(). What a guest does is ordered only by the means with which the member waits for it.
 // Errors join() without a region, or against START-1: std::logic_error; it throws what a member threw. START-3, and a
 //        token whose region is over: the program ends with a message.
-// Cost   start and join: those of team::run. A token is two words. To become a guest allocates.
+// Cost   start and join: those of team::run. A token is two words. Becoming a guest allocates.
 // Example
 //   lockstep::team two(2);
 //   const auto f = [](lockstep::member& me) { std::printf("%zu\n", me.rank()); };
@@ -88,7 +89,7 @@ class started_region {
   int in_flight_ = 0;  ///< exceptions, at start()
 };
 
-/// Names a region, for as long as that runs. Small, to be copied into the thread.
+/// Names a region as long as it runs. Small: copy it into the thread.
 class region_token {
  public:
   /// Names no region: an inside_region of it changes nothing.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/region_stopped.hpp -- what a construct throws in a region that was stopped (layer: region)
 //
-// Order  that of the construct that throws it: none.
-// Errors it is one.
+// Order  none.
+// Errors none.
 // Cost   that of an exception, once for each member of a region that is stopped.
 // Example
 //   lockstep::team two(2);

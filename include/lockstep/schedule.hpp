@@ -193,8 +193,8 @@ LOCKSTEP_END_SIGN_CONVERSIONS
 /// f with the promise that no iteration reads or writes what another one writes. So the compiler may run several at
 /// once (SIMD) without a proof: GCC's ivdep, OpenMP's simd.
 ///   team.for_each(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
-/// Parallel loops demand nearly that anyway; in addition neighbours on one thread do not depend on their order. It
-/// counts in loops that call f(i), with every schedule. Elsewhere it only calls the function.
+/// Every parallel loop demands this of iterations on different threads; here it is promised of those on one thread, too.
+/// It counts in loops that call f(i), with every schedule. Elsewhere it only calls the function.
 ///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.
 ///   INDEPENDENT-2  Is copied where the function would be (closures.hpp).
 template <class Function>

@@ -2,13 +2,13 @@
 // lockstep/sub_team.hpp -- part of a team that works on its own for a while (layer: team)
 //
 // Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
-// construct of member is among the members of the sub-team. It ends when all of them have destroyed
-// theirs, inside the region. A stopped region stops its sub-teams. Do not use or destroy it after the region: debug
+// construct of member is among the members of the sub-team. The sub-team ends when each of its members has destroyed its
+// own object, inside the region. A stopped region stops its sub-teams. Do not use or destroy it after the region: debug
 // builds end the program with a message.
 //
 // Cost   making one: two phases of the outer barrier, and memory, also of each member. Its end: one RMW a member.
 // Order  as member's constructs, among the members of the sub-team.
-// Errors as member's. To use one that has no part, or one after its region: undefined; debug builds end the program.
+// Errors as member's. To use an empty one, or one after its region: undefined; debug builds end the program.
 // Example
 //   lockstep::team four(4);
 //   four.run([](lockstep::member& me) {
@@ -43,7 +43,7 @@ struct sub_team_part : member_access {
 
 }  // namespace detail
 
-/// A member's part in a sub-team: points to the member that it is there.
+/// A member's part in a sub-team: a pointer to its member object there.
 class sub_team {
  public:
   /// Refers to no sub-team.
@@ -52,9 +52,9 @@ class sub_team {
   sub_team& operator=(sub_team&& other) noexcept;
   ~sub_team() { let_go(); }
 
-  /// False for a member that has no part in it.
+  /// False if it is empty: of a member that is in no sub-team.
   explicit operator bool() const noexcept { return part_ != nullptr; }
-  /// This member, in the sub-team: all constructs of member.hpp. Requires: it has a part in it.
+  /// This member, in the sub-team: all constructs of member.hpp. Requires: it is not empty.
   member& operator*() noexcept {
     if (detail::diagnoses_misuse) check_use();
     return part_->self;

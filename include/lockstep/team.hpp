@@ -2,18 +2,18 @@
 // lockstep/team.hpp -- persistent threads that run one function together (layer: team)
 //
 // run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0. The team
-// starts the other threads once and keeps them. Between regions they wait by the team's policy. By default they sleep
-// after about 50 us; in a region, where more than 8 wait for each other, after 0.4 ms. If they have learned when the
-// next region is due, they wake shortly before it. 4 ms after the last region they use no CPU. run() allocates nothing
-// and takes no lock. What members can do: member.hpp. For threads of your own: external_team.hpp. For threads that a
-// member starts: inside_region of region.hpp.
+// starts the other threads once and keeps them. Between regions they wait by the team's policy: by default they sleep
+// after about 50 us, or after 0.4 ms inside a region of more than 8 members. If they have learned when the next region
+// is due, they wake shortly before it. 4 ms after the last region they use no CPU. run() allocates nothing and takes no
+// lock. What members can do: member.hpp. For threads of your own: external_team.hpp. For threads that a member starts:
+// inside_region of region.hpp.
 //
 //   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their calls. A
 //       loop that is too short for two members is no region, and takes no turn.
-//   TEAM-2  Inside of a region of the same team, however deep and on whatever thread, run() calls f inline: its region has
-//       one member. So do the loops. A stop of the region around stops them, too.
-//       Inside of a region of an older team it waits for its turn. Inside of a region of a younger team it runs inline if
-//       this team is busy. Otherwise two teams could wait for each other.
+//   TEAM-2  Inside a region of the same team, however deep and on whatever thread, run() calls f inline, in a region of
+//       one member. Loops run inline, too. A stop of the outer region stops both.
+//       Inside a region of an older team, run() waits for its turn. Inside a region of a younger team, it runs inline if
+//       this team is busy: otherwise two teams could wait for each other.
 //   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are awaited, then
 //       run() rethrows the exception of the lowest rank.
 //   TEAM-4  If a thread cannot be started, the constructor (or the run() that resumes) ends those that were started, and
@@ -31,8 +31,8 @@
 //
 //   TEAMLOOP-1  A loop does not wait for a member that has not begun: other members run its share. Members that come in
 //               time run the same share every time.
-//   TEAMLOOP-2  It is not said which thread runs an iteration, nor how many members a loop uses: where more would cost more
-//               than they gain, it runs on the caller alone. So iterations must not wait for each other; use run() for that.
+//   TEAMLOOP-2  Any member may run an iteration. A loop uses as many members as pay, perhaps the caller alone. So
+//               iterations must not wait for each other; use run() for that.
 //   TEAMLOOP-3  If a loop is stopped, parts that have not begun are left out. If several parts throw, it throws the
 //               exception of the lowest.
 //   TEAMLOOP-4  The team learns what an iteration costs, for each type of closure: each lambda in the program is known by
@@ -241,7 +241,7 @@ class team : detail::misplaced_calls<detail::is_loop> {
   /// All numbers begin at 0 again.
   void reset_ledger();
 
-  // What is wrong with a call that fits none of the above.
+  // For a call that fits none of the above: the compiler says what is wrong with it.
   using misplaced_calls::for_each;
   using misplaced_calls::for_ordered;
   using misplaced_calls::for_range;

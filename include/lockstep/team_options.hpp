@@ -76,8 +76,8 @@ class binding {
 /// What the program says about a team before it is made; each function returns the options.
 class team_options {
  public:
-  /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
-  /// std::function is none. Does what std::function<void(std::size_t)> does, without the rest of <functional>.
+  /// A function that threads call with their rank: a std::function<void(std::size_t)>, without what <functional> costs to
+  /// compile. A null pointer and an empty std::function make an empty one.
   class hook {
    public:
     hook() noexcept = default;
@@ -142,7 +142,7 @@ class team_options {
     cpus_ = count;
     return *this;
   }
-  /// How members wait. What is given here takes precedence over the environment, also wait_policy().
+  /// How members wait. A policy given here takes precedence over the environment, even the default, wait_policy().
   team_options& policy(wait_policy how) { return say(policy_, how); }
   /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
   /// regions at most, until 4 ms after the last. True by default. Counts only for wait_policy(), in teams that are not
@@ -152,7 +152,7 @@ class team_options {
   /// default; false: always on all members that have a CPU.
   team_options& learn(bool yes) { return say(learn_, yes); }
   /// Whether a worker moves to another CPU of its affinity if it shares its CPU with a member that it waits for. True
-  /// by default. Counts as anticipate() does, and only for members that are not bound.
+  /// by default. Counts where anticipate() does, and only for members that are not bound.
   team_options& cpu_separation(bool yes) { return say(cpu_separation_, yes); }
   /// Whether the team counts who waits where and for whom: team::ledger(). False by default; costs a member two looks at
   /// the tick clock, some 20 to 30 ns, in each construct at which it meets others.

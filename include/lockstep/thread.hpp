@@ -10,8 +10,8 @@
 //   THREAD-1  The done bit is set as the last thing before the thread's thread-local objects are destroyed.
 //             join() waits for the bit by policy, then joins natively, which waits for those few destructors.
 //   THREAD-2  A thread that cannot be started leaves nothing behind: std::system_error, as for std::thread.
-//   THREAD-3  To join an empty object, or a thread by itself, is refused with std::system_error
-//             (invalid_argument, resource_deadlock_would_occur) and changes nothing.
+//   THREAD-3  An empty object cannot be joined, nor can a thread join itself: std::system_error (invalid_argument,
+//             resource_deadlock_would_occur), and nothing has changed.
 //
 //   word: bits  name      meaning                      set by                         cleared by
 //         0     sleeping  the joiner may be asleep     the joiner                     -

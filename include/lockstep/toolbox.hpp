@@ -12,7 +12,7 @@
 #include <lockstep/fan.hpp>
 #include <lockstep/future_set.hpp>
 #include <lockstep/mailbox.hpp>
-// It stands for a class of the C++ library, where that has it.
+// Needs std::thread.
 #if LOCKSTEP_HAS_STANDARD_THREADS
 #include <lockstep/thread.hpp>
 #endif

@@ -151,7 +151,7 @@ class wait_policy {
     kind_bits = 3,
     kind_mask = (1u << kind_bits) - 1
   };
-  // No constant of the class: with one of 64 bits, GCC 7 and later pass a policy otherwise than before on ARM, and say so.
+  // A function: a 64-bit constant of the class changes how GCC 7 and later pass a policy on ARM, and they warn of that.
   static constexpr std::int64_t longest_spin_ns() noexcept {
     return (std::int64_t{1} << (32 - kind_bits)) - 1;
   }

@@ -2,8 +2,8 @@
 // lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: loop)
 //
 // For a loop that is run again and again. Members that compute slowly, or that wake up late, get less of it, so that all
-// finish together. Nothing is handed out while the loop runs. It takes all iterations of a block for equally long: for
-// iterations of uneven length choose dynamic_schedule(). How it learns: src/loop/partition.hpp.
+// finish together. Nothing is handed out while the loop runs. It assumes that all iterations take equally long: if they
+// do not, choose dynamic_schedule(). How it learns: src/loop/partition.hpp.
 //
 // Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples of all
 //        members and learns from them, some 60 ns per member: in every loop while shares move, else in every 16th. Its

@@ -82,7 +82,7 @@ impl<'a, T> DoubleBuffer<'a, T> {
     ///
     /// # Panics
     /// If the region has not as many members as [`DoubleBuffer::new`] was told; if this part is in use, in this region or
-    /// another; or if a region before was ended between two steps and left it so: [`DoubleBuffer::reset`] mends that.
+    /// another; or if an earlier region ended between two steps: [`DoubleBuffer::reset`] mends that.
     #[must_use]
     pub fn part(&self, me: &Member) -> BufferPart<'_, T> {
         assert!(

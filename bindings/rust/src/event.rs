@@ -186,7 +186,7 @@ impl Barrier {
     /// Blocks until all threads of this phase have come. What happens before an arrival happens before every return.
     ///
     /// # Panics
-    /// If all that it expects have come already: it is for as many threads as come.
+    /// If as many threads as it expects have come already.
     #[inline]
     pub fn arrive_and_wait(&self) {
         // SAFETY: the barrier lives.

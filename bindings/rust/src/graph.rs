@@ -30,8 +30,8 @@ impl Node {
 /// Nodes, edges between them, loops and feedback. A [`Plan`] runs it.
 ///
 /// What a node does happens before every node that it has an edge to. A node never runs beside itself, so its closure may
-/// change what it has captured. Nodes that no path of edges leads between may run at the same time. What several nodes
-/// change lies in a [`crate::Mutex`], in atomics, or in a channel: the compiler does not know the edges.
+/// change what it has captured. Nodes may run at the same time if no path of edges leads from one to the other. What
+/// several nodes change lies in a [`crate::Mutex`], in atomics, or in a channel: the compiler does not know the edges.
 ///
 /// Closures may borrow: the graph cannot outlive what they borrow.
 ///

@@ -9,7 +9,7 @@
 //! let mut sum = 0;
 //! team.run(|me| sum += me.rank()).unwrap();
 //! ```
-//! Nor may what a loop changes be used by its closure in another way:
+//! Nor may a loop's closure use what the loop changes:
 //! ```compile_fail,E0502
 //! let team = lockstep_threads::Team::new(2).unwrap();
 //! let mut x = vec![0.0; 100];
@@ -32,7 +32,7 @@
 //! let mut x = vec![std::rc::Rc::new(1); 100];
 //! team.for_each_mut(&mut x, |x| *x = std::rc::Rc::new(2)).unwrap();
 //! ```
-//! A member does not leave its region:
+//! A member must not leave its region:
 //! ```compile_fail,E0521
 //! let team = lockstep_threads::Team::new(2).unwrap();
 //! let kept = std::sync::Mutex::new(Vec::new());
@@ -77,7 +77,7 @@
 //! let guard = total.lock();
 //! std::thread::scope(|s| { s.spawn(move || drop(guard)); });
 //! ```
-//! What a member has seen of one step it does not keep in the next, in which others write there:
+//! A member must not keep what it read in one step into the next, in which others write it:
 //! ```compile_fail,E0499
 //! let team = lockstep_threads::Team::new(2).unwrap();
 //! let (mut x, mut y) = (vec![0; 8], vec![0; 8]);
@@ -90,7 +90,7 @@
 //!     Ok(())
 //! }).unwrap();
 //! ```
-//! Nor does its part leave its thread, or what the members share stay in other hands:
+//! Nor may its part leave its thread, and nobody else may use what the members share:
 //! ```compile_fail,E0277
 //! let team = lockstep_threads::Team::new(2).unwrap();
 //! let (mut x, mut y) = (vec![0; 8], vec![0; 8]);
@@ -113,7 +113,7 @@
 //! let buffer = lockstep_threads::DoubleBuffer::new(2, &mut x, &mut y);
 //! team.run(|me| buffer.part(me).get().0[0].set(1)).unwrap();
 //! ```
-//! Values of reductions are plain:
+//! Values of reductions have to be `Copy`:
 //! ```compile_fail,E0277
 //! let team = lockstep_threads::Team::new(2).unwrap();
 //! team.reduce_each(0..10, String::new(), |i| i.to_string(), |a, b| a + &b).unwrap();

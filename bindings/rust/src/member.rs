@@ -14,12 +14,11 @@ type InRegion<T> = Result<T, Stopped>;
 
 /// A member of a region: of the thread that runs the closure, until that returns.
 ///
-/// All members of a region come to the constructs that wait ([`Member::sync_threads`], the other `sync_` functions,
-/// [`Member::broadcast`], [`Member::single`], [`Member::reduce`]) and to loops by [`Schedule::Dynamic`] and
-/// [`Schedule::Guided`] in the same order, with the same range and schedule. If they do not, values are wrong, or
-/// members wait for ever. It is no memory error: only numbers of at most 8 bytes travel between members, except in
-/// `reduce`, whose type all members share. A library that diagnoses misuse (the default of this crate's debug builds)
-/// ends the program with a message that names both constructs.
+/// All members of a region come to the constructs that they share ([`Member::sync_threads`], the other `sync_` functions,
+/// [`Member::broadcast`], [`Member::single`], [`Member::reduce`] and loops) in the same order, with the same range and
+/// schedule. If they do not, values are wrong, or members wait for ever. It is no memory error: only numbers of at most
+/// 8 bytes travel between members, except in `reduce`, whose type all members share. A library that diagnoses misuse (the
+/// default of this crate's debug builds) ends the program with a message that names both constructs.
 ///
 /// Once the region is stopped no member waits any more: constructs give `Err(Stopped)`.
 pub struct Member {

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Not set: for a team the environment decides (`LOCKSTEP_WAIT`), or else it is adaptive.
+    /// Not set: for a team the environment decides (`LOCKSTEP_WAIT_POLICY`), or else it is adaptive.
     #[default]
     Unset,
     /// Spins for at most 2 µs where that pays, then yields, then sleeps.
@@ -73,7 +73,7 @@ impl Schedule {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Binding {
-    /// Not set: the environment decides, or else members run nowhere in particular.
+    /// Not set: the environment decides, or else the system.
     #[default]
     Unset,
     /// Where the system puts them.
@@ -84,7 +84,7 @@ pub enum Binding {
     Cores,
     /// As far apart as possible: for members that need memory bandwidth.
     Spread,
-    /// Rank i on the i-th of these CPUs, in turn.
+    /// Rank i on the i-th of these CPUs; more members than CPUs take them in turns.
     Cpus(Vec<u32>),
 }
 
@@ -150,7 +150,7 @@ impl TeamOptions {
         self.learn = Some(yes);
         self
     }
-    /// Whether a worker that shares its CPU with a member that it keeps waiting for moves. Yes by default.
+    /// Whether a worker moves if it shares its CPU with a member that it waits for. Yes by default.
     pub fn cpu_separation(mut self, yes: bool) -> Self {
         self.cpu_separation = Some(yes);
         self

@@ -79,8 +79,8 @@ class halo {
   /// Collective: all ranks of the world make the same halos in the same order, each with its own neighbours, or with
   /// none. For regions of up to all members of the team. The blocks' memory must outlive the halo.
   halo(world& of, const team& by, const std::vector<halo_neighbour>& neighbours);
-  /// Collective, unless the stack is unwound. Every publish() needs its await_ghosts() before. Ends the program with a
-  /// message if an exchange is under way, because MPI may still read and write its blocks.
+  /// Collective, unless the stack is unwound. Requires: await_ghosts() has returned after each publish(). Ends the program
+  /// with a message if an exchange is under way, because MPI may still read and write its blocks.
   ~halo();
   halo(const halo&) = delete;
   halo& operator=(const halo&) = delete;

@@ -96,7 +96,7 @@ class world {
   /// For all ranks. Initialises MPI at MPI_THREAD_SERIALIZED, and finalises it when the world ends. Fails if MPI was
   /// initialised before.
   world(int& argc, char**& argv, std::size_t ranks_per_node = 0);
-  /// Collective, except while an exception unwinds the stack: then the process has to end, and MPI ends the others.
+  /// Collective, except while an exception unwinds the stack: then this process has to end, and MPI ends the others.
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
@@ -117,7 +117,8 @@ class world {
   std::size_t members() const noexcept;
   /// Options of such a team. LOCKSTEP_NUM_THREADS, if it is set, says how many members the team has.
   team_options options() const;
-  /// The policy by which a rank with this many members waits for other ranks: whether it is crowded, too.
+  /// The policy by which a rank with this many members waits for other ranks: the default, which knows whether the node
+  /// is crowded then.
   wait_policy policy(std::size_t members) const noexcept;
 
   /// Runs f(member&), or f(), on all members of `on`, as part of a region of all ranks: RANKS-3. Collective. False if

@@ -114,14 +114,14 @@ class Mutex(_Object):
         super().__init__(made(c.lockstep_mutex_create, policy_of(policy)), c.lockstep_mutex_destroy)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Blocks for at most `timeout` seconds; whether it was to be had. UseError if this thread holds it already."""
+        """Blocks for at most `timeout` seconds; True if it got the lock. UseError if this thread holds it already."""
         code = _wait_in_slices(c.lockstep_mutex_lock_for, self.handle, timeout)
         if code not in (OK, TIMED_OUT):
             check(code)
         return code == OK
 
     def try_acquire(self) -> bool:
-        """Whether it was to be had at once."""
+        """Takes the lock if it is free, and returns whether it did; never blocks."""
         code = quick.lockstep_mutex_try_lock(self.handle)
         if code not in (OK, BUSY):
             check(code)

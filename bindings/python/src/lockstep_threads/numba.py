@@ -54,7 +54,7 @@ _OF = {_INT: types.int32, _LONG: types.int64, _DOUBLE: types.float64}
 def _function(name, result, parameters, outputs=()):
     """A function of the library for compiled code: f(me, *parameters) -> result, or with outputs (code, *outputs).
 
-    Of what it writes by pointers nobody else hears.
+    What it writes by pointers is returned, and nobody else sees it.
     """
     llvmlite.binding.add_symbol(name, ctypes.cast(getattr(c, name), ctypes.c_void_p).value)
     pointer = cgutils.voidptr_t
