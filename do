@@ -69,8 +69,11 @@ do_demo() {
   python3 scripts/run/demo.py
 }
 
-need_linker() { need linker || echo "Programs of Clang are linked without LLD." >&2; }
-need_adapters() { need adapters || echo "Adapters whose library is missing are not tested." >&2; }
+# For what a command can do without: the linker of Clang, the libraries that adapters are for.
+need_if_possible() {  # groups...
+  local group
+  for group in "$@"; do need "$group" || echo "Going on without all packages of '$group'." >&2; done
+}
 
 renamed_bench() { echo "./do bench: '$1' is '$2' now" >&2 && exit 2; }
 
@@ -150,15 +153,14 @@ do_build() {
     return 2
   fi
   need build program test model scripts openmp mpi
-  case $preset in clang | *san) need clang && need_linker ;; esac
+  case $preset in clang | *san) need clang && need_if_possible linker ;; esac
   build "$preset"
 }
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
   need build program peers team libomp test model scripts clang browser openmp mpi
-  need_adapters
-  need_linker
+  need_if_possible adapters linker
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
   [ $# -gt 0 ] || scripts/run/bindings.sh rust python || status=1
@@ -275,8 +277,7 @@ do_performance() {
 
 do_test() {
   need build program peers team libomp test model scripts clang format browser openmp mpi python_venv
-  need_adapters
-  need_linker
+  need_if_possible adapters linker
   exec scripts/run/test.sh
 }
 

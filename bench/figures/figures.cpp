@@ -16,12 +16,12 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "cases.hpp"
 #include "examples/support/files.hpp"
 #include "measure.hpp"
 #include "support/machine.hpp"
+#include "support/program.hpp"
 #include "support/progress.hpp"
 #include "support/statistics.hpp"
 #include "support/stopwatch.hpp"
@@ -153,10 +153,11 @@ nlohmann::ordered_json to_json(const std::vector<row>& rows) {
 }
 
 std::vector<row> measure(const char* program, const std::vector<measured_case>& cases,
-                         const std::regex& filter, unsigned samples) {
+                         const std::string& filter, unsigned samples) {
+  const auto is_wanted = bench::parse_filter(filter);
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (std::regex_search(cases[i].name(), filter)) chosen.push_back(i);
+    if (is_wanted(cases[i].name())) chosen.push_back(i);
   }
   std::vector<std::vector<sample>> taken(cases.size());
   bench::progress progress(samples * chosen.size());
@@ -198,7 +199,7 @@ int main(int argc, char** argv) {
       return write(STDOUT_FILENO, &result, sizeof result) == sizeof result ? 0 : 1;
     }
     examples::output_file output(json_file);
-    const std::vector<row> rows = measure("/proc/self/exe", cases, std::regex(filter), samples);
+    const std::vector<row> rows = measure("/proc/self/exe", cases, filter, samples);
     fmt::print("{}\n\n{}", bench::on_one_line(bench::describe_machine()), to_table(rows));
     output.write(to_json(rows).dump(2) + "\n");
     examples::commit_all({&output});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <regex>
 #include <string>
 #include <utility>
 
@@ -52,9 +53,11 @@ void add_timed_options(CLI::App& app, timed_options& chosen) {
                  "how long a sample takes, about (default 0.2; with --quick 0.02)");
 }
 
-std::regex parse_filter(const std::string& filter) {
+std::function<bool(const std::string&)> parse_filter(const std::string& filter) {
   try {
-    return std::regex(filter);
+    return [wanted = std::regex(filter)](const std::string& name) {
+      return std::regex_search(name, wanted);
+    };
   } catch (const std::regex_error&) {
     throw argument_error(fmt::format("--filter: '{}' is not a regular expression", filter));
   }

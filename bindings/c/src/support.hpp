@@ -133,7 +133,7 @@ constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::n
 
 }  // namespace lockstep_c
 
-/// At the begin of a C function: refuses a null pointer by its name.
+/// At the beginning of a C function: refuses a null pointer by its name.
 #define LOCKSTEP_C_REFUSE_NULL(pointer) \
   if ((pointer) == nullptr) return ::lockstep_c::fail_null(__func__, #pointer)
 
