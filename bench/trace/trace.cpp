@@ -143,7 +143,7 @@ void run_all(const common_options& chosen) {
     all[i].on.push_back(nanoseconds(rows[i], true));
   });
   const nlohmann::ordered_json machine = describe_machine();
-  print_results(chosen, machine, to_table(rows, all), legend, {});
+  print_results(chosen, machine, to_table(rows, all), legend);
   publish(json, {{"program", "trace"},
                  {"quick", chosen.is_quick},
                  {"samples", chosen.samples_or_default()},
