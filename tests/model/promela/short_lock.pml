@@ -20,9 +20,10 @@
 #define WORD 0
 #include "lib/futex.inc"
 
+#define SLEEPING 1
 #define FREE 0
-#define HELD 1
-#define SLEPT_ON 2
+#define HELD 2
+#define SLEPT_ON (HELD | SLEEPING)
 
 byte word, holders, ended;
 
@@ -45,14 +46,18 @@ inline sleep() {
 #ifndef BUG_TAKES_AS_HELD
     take_as = SLEPT_ON;
 #endif
-#ifdef BUG_ANNOUNCES_BY_STORE
     is_marked = true;
-    word = SLEPT_ON;
-#else
-    atomic { is_marked = (word == seen); if :: is_marked -> word = SLEPT_ON :: else fi };
-#endif
     if
-    :: is_marked -> futex_wait(word, WORD, SLEPT_ON, false, unused)
+    :: (seen & SLEEPING) != 0 -> skip
+    :: else ->
+#ifdef BUG_ANNOUNCES_BY_STORE
+      word = seen | SLEEPING
+#else
+      atomic { is_marked = (word == seen); if :: is_marked -> word = seen | SLEEPING :: else fi }
+#endif
+    fi;
+    if
+    :: is_marked -> futex_wait(word, WORD, (seen | SLEEPING), false, unused)
     :: else
     fi
   fi
