@@ -3,6 +3,7 @@
 // the chapter on the fundamentals of concurrent programming
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <vector>

@@ -11,11 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "cases.hpp"
 #include "examples/support/files.hpp"
@@ -153,12 +155,7 @@ nlohmann::ordered_json to_json(const std::vector<row>& rows) {
 }
 
 std::vector<row> measure(const char* program, const std::vector<measured_case>& cases,
-                         const std::string& filter, unsigned samples) {
-  const auto is_wanted = bench::parse_filter(filter);
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (is_wanted(cases[i].name())) chosen.push_back(i);
-  }
+                         const std::vector<std::size_t>& chosen, unsigned samples) {
   std::vector<std::vector<sample>> taken(cases.size());
   bench::progress progress(samples * chosen.size());
   for (unsigned round = 0; round < samples; ++round) {
@@ -174,37 +171,34 @@ std::vector<row> measure(const char* program, const std::vector<measured_case>& 
   return rows;
 }
 
+void run_all(const bench::common_options& chosen) {
+  const std::vector<measured_case> cases = figures::all_cases();
+  std::vector<std::size_t> wanted(cases.size());
+  std::iota(wanted.begin(), wanted.end(), std::size_t{0});
+  bench::keep_matching(wanted, chosen.filter, [&](std::size_t i) { return cases[i].name(); });
+  if (chosen.is_list) {
+    for (const std::size_t i : wanted) fmt::print("{}\n", cases[i].name());
+    return;
+  }
+  examples::output_file output(chosen.json);
+  const std::vector<row> rows =
+      measure("/proc/self/exe", cases, wanted, chosen.samples_or_default());
+  fmt::print("{}\n\n{}", bench::on_one_line(bench::describe_machine()), to_table(rows));
+  output.write(to_json(rows).dump(2) + "\n");
+  examples::commit_all({&output});
+}
+
+/// What sample_in_child() runs.
+int take_one(std::size_t index) {
+  const sample result = take_sample(figures::all_cases().at(index));
+  return write(STDOUT_FILENO, &result, sizeof result) == sizeof result ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Fork/join and barrier of two threads, by lockstep and its peers");
-  unsigned samples = 9;
-  int child = -1;
-  std::string filter, json_file;
-  app.add_option("--samples", samples, "samples of each case")->check(CLI::Range(1, 1000));
-  app.add_option("--filter", filter, "only cases whose 'work / peer' matches this expression");
-  app.add_option("--json", json_file, "write the results to this file");
-  app.add_option("--child", child, "take one sample of this case, for the program itself")
-      ->group("");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-
-  try {
-    const std::vector<measured_case> cases = figures::all_cases();
-    if (child >= 0) {
-      const sample result = take_sample(cases.at(static_cast<std::size_t>(child)));
-      return write(STDOUT_FILENO, &result, sizeof result) == sizeof result ? 0 : 1;
-    }
-    examples::output_file output(json_file);
-    const std::vector<row> rows = measure("/proc/self/exe", cases, filter, samples);
-    fmt::print("{}\n\n{}", bench::on_one_line(bench::describe_machine()), to_table(rows));
-    output.write(to_json(rows).dump(2) + "\n");
-    examples::commit_all({&output});
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+  if (argc == 3 && std::string(argv[1]) == "--child") return take_one(std::stoul(argv[2]));
+  bench::common_options chosen;
+  return bench::run_program("Fork/join and barrier of two threads, by lockstep and its peers.\n",
+                            chosen, argc, argv, [&] { run_all(chosen); });
 }

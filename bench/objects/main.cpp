@@ -52,7 +52,5 @@ void run_all(const timed_options& chosen) {
 int main(int argc, char** argv) {
   using namespace bench;
   timed_options chosen;
-  CLI::App app(std::string(objects::about) + about_exit_status);
-  add_timed_options(app, chosen);
-  return run_program(app, argc, argv, [&] { objects::run_all(chosen); });
+  return run_program(objects::about, chosen, argc, argv, [&] { objects::run_all(chosen); });
 }

@@ -3,6 +3,7 @@
 // mechanism, what the system offers, and lockstep with each wait policy
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -68,7 +68,5 @@ void run_all(const timed_options& chosen) {
 int main(int argc, char** argv) {
   using namespace bench;
   timed_options chosen;
-  CLI::App app(std::string(ring::about) + about_exit_status);
-  add_timed_options(app, chosen);
-  return run_program(app, argc, argv, [&] { ring::run_all(chosen); });
+  return run_program(ring::about, chosen, argc, argv, [&] { ring::run_all(chosen); });
 }

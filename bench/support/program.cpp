@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -106,6 +107,20 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
   } catch (const std::exception& failure) {
     return report(failed, failure);
   }
+}
+
+int run_program(const std::string& about, common_options& chosen, int argc, char** argv,
+                const std::function<void()>& run) {
+  CLI::App app(about + about_exit_status);
+  add_common_options(app, chosen);
+  return run_program(app, argc, argv, run);
+}
+
+int run_program(const std::string& about, timed_options& chosen, int argc, char** argv,
+                const std::function<void()>& run) {
+  CLI::App app(about + about_exit_status);
+  add_timed_options(app, chosen);
+  return run_program(app, argc, argv, run);
 }
 
 }  // namespace bench

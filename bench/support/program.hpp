@@ -2,7 +2,6 @@
 // bench/support/program.hpp -- what all benchmark programs do alike on the command line
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +11,10 @@
 #include "examples/support/files.hpp"
 #include "support/argument_error.hpp"
 #include "support/calibration.hpp"
+
+namespace CLI {
+class App;  // half of what a program costs to compile: only those with options of their own read it
+}
 
 namespace bench {
 
@@ -65,6 +68,12 @@ void publish(examples::output_file& file, const nlohmann::ordered_json& record);
 /// Parses, then calls run(). Failures become one line on standard error and an exit status.
 [[nodiscard]] int run_program(CLI::App& app, int argc, char** argv,
                               const std::function<void()>& run);
+
+/// The same for a program with the common, or the timed options alone. `about` is the head of its --help.
+[[nodiscard]] int run_program(const std::string& about, common_options& chosen, int argc,
+                              char** argv, const std::function<void()>& run);
+[[nodiscard]] int run_program(const std::string& about, timed_options& chosen, int argc,
+                              char** argv, const std::function<void()>& run);
 
 /// The last paragraph of every program's --help.
 inline constexpr const char* about_exit_status =

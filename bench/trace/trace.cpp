@@ -157,7 +157,5 @@ void run_all(const common_options& chosen) {
 int main(int argc, char** argv) {
   using namespace bench;
   common_options chosen;
-  CLI::App app(std::string(trace::about) + about_exit_status);
-  add_common_options(app, chosen);
-  return run_program(app, argc, argv, [&] { trace::run_all(chosen); });
+  return run_program(trace::about, chosen, argc, argv, [&] { trace::run_all(chosen); });
 }
