@@ -438,8 +438,9 @@ void task_pool::run_own(part& self) noexcept {
 }
 
 void task_pool::run_ready(part& self) noexcept {
-  member_tasks& mine = tasks_of(self);
+  // Before tasks_of(): a hint that another region left behind is no task of this one.
   if (!looks_ready()) return withdraw_hint(self);
+  member_tasks& mine = tasks_of(self);
   const any_task allowed{self.barriers & 1};
   std::uint64_t count = 0;
   const std::uint64_t start = detail::monotonic_nanoseconds();
