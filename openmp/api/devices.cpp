@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "api.hpp"
-#include "depend_objects.hpp"
+#include "depend.hpp"
 #include "runtime/message.hpp"
 #include "runtime/tasks.hpp"
 

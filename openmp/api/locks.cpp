@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// omp_..._lock and omp_..._nest_lock.
+// omp_..._lock and omp_..._nest_lock, and the same locks as compilers of LLVM call them.
 //
 // A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter who holds it.
 // A nested lock belongs to a task, in OMP_1.0 to a thread. GCC gives it 16 bytes; LLVM, Fortran and OMP_1.0 give it 8.
 // There we store a pointer to a lock of our own.
-#include "locks.hpp"
-
 #include <cstdlib>
 
 #include <lockstep/detail/platform/atomic.hpp>
@@ -14,6 +12,7 @@
 #include "runtime/message.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/part.hpp"
+#include "runtime/word_lock.hpp"
 
 namespace lockstep::openmp {
 
@@ -55,6 +54,9 @@ struct nest_lock {
     return 0;
   }
 };
+
+/// In the program's memory, where OMP_1.0 has two ints.
+using nest_handle [[gnu::aligned(4)]] = nest_lock*;
 
 namespace {
 
@@ -156,5 +158,26 @@ OPENMP_API void omp_init_lock_with_hint_(word_lock* lock, const int* hint) {
 }
 OPENMP_API void omp_init_nest_lock_with_hint(nest_handle* lock, unsigned) { nest_lock_init(lock); }
 OPENMP_API void omp_init_nest_lock_with_hint_(nest_handle* lock, const int*) {
+  nest_lock_init(lock);
+}
+
+// What compilers of LLVM call: they pass the place (an ident_t) and the thread's number first.
+#define FOR_LLVM(result, verb)                                                          \
+  OPENMP_API result __kmpc_##verb##_lock(void*, std::int32_t, word_lock* lock) {        \
+    return lock_##verb(lock);                                                           \
+  }                                                                                     \
+  OPENMP_API result __kmpc_##verb##_nest_lock(void*, std::int32_t, nest_handle* lock) { \
+    return nest_lock_##verb(lock);                                                      \
+  }
+FOR_LLVM(void, init)
+FOR_LLVM(void, destroy)
+FOR_LLVM(void, set)
+FOR_LLVM(void, unset)
+FOR_LLVM(int, test)
+OPENMP_API void __kmpc_init_lock_with_hint(void*, std::int32_t, word_lock* lock, std::uintptr_t) {
+  lock_init(lock);
+}
+OPENMP_API void __kmpc_init_nest_lock_with_hint(void*, std::int32_t, nest_handle* lock,
+                                                std::uintptr_t) {
   nest_lock_init(lock);
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Worksharing loops, in all forms that compilers call them; sections, which are loops, and ordered.
+// Worksharing loops, in all forms that compilers call them; sections, which are loops, ordered, and loops with
+// ordered(n).
 #include "runtime/loops.hpp"
 
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/barrier.hpp"
+#include "runtime/doacross.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/part.hpp"
+#include "runtime/shared_region.hpp"
+#include "runtime/synchronization.hpp"
 
 using namespace lockstep::openmp;
 
@@ -94,30 +98,23 @@ LOOP_AT_RUNTIME(ordered_runtime, false, true)
 #undef LOOP_OF
 #undef LOOP_AT_RUNTIME
 
-OPENMP_IN_BOTH(bool, GOMP_loop_start)(long start_at, long end, long increment, long number,
-                                      long chunk, long* istart, long* iend,
-                                      std::uintptr_t* reductions, void** memory) {
-  return start_general(entered(), loop_spec::of(start_at, end, increment), false, number, chunk,
-                       istart, iend, reductions, memory);
-}
-OPENMP_IN_BOTH(bool, GOMP_loop_ordered_start)(long start_at, long end, long increment, long number,
-                                              long chunk, long* istart, long* iend,
-                                              std::uintptr_t* reductions, void** memory) {
-  return start_general(entered(), loop_spec::of(start_at, end, increment), true, number, chunk,
-                       istart, iend, reductions, memory);
-}
-OPENMP_IN_BOTH(bool, GOMP_loop_ull_start)(bool is_up, ull start_at, ull end, ull increment,
-                                          long number, ull chunk, ull* istart, ull* iend,
-                                          std::uintptr_t* reductions, void** memory) {
-  return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), false, number,
-                       static_cast<long>(chunk), istart, iend, reductions, memory);
-}
-OPENMP_IN_BOTH(bool, GOMP_loop_ull_ordered_start)(bool is_up, ull start_at, ull end, ull increment,
-                                                  long number, ull chunk, ull* istart, ull* iend,
-                                                  std::uintptr_t* reductions, void** memory) {
-  return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), true, number,
-                       static_cast<long>(chunk), istart, iend, reductions, memory);
-}
+// The same with the schedule as a number, which the compiler passes.
+#define LOOP_AS_NUMBERED(NAME, ORDERED)                                                            \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##start)(long start_at, long end, long increment,           \
+                                                long number, long chunk, long* istart, long* iend, \
+                                                std::uintptr_t* reductions, void** memory) {       \
+    return start_general(entered(), loop_spec::of(start_at, end, increment), ORDERED, number,      \
+                         chunk, istart, iend, reductions, memory);                                 \
+  }                                                                                                \
+  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##start)(                                               \
+      bool is_up, ull start_at, ull end, ull increment, long number, ull chunk, ull* istart,       \
+      ull* iend, std::uintptr_t* reductions, void** memory) {                                      \
+    return start_general(entered(), loop_spec::of(is_up, start_at, end, increment), ORDERED,       \
+                         number, static_cast<long>(chunk), istart, iend, reductions, memory);      \
+  }
+LOOP_AS_NUMBERED(, false)
+LOOP_AS_NUMBERED(ordered_, true)
+#undef LOOP_AS_NUMBERED
 
 OPENMP_IN_BOTH(void, GOMP_loop_end_nowait)() { end_loop(entered()); }
 OPENMP_IN_BOTH(void, GOMP_loop_end)() {
@@ -181,3 +178,89 @@ OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
 
 OPENMP_IN_BOTH(void, GOMP_ordered_start)() { begin_ordered(entered()); }
 OPENMP_IN_BOTH(void, GOMP_ordered_end)() { end_ordered(entered()); }
+
+// --- loops with ordered(n), depend(source) and depend(sink: ...) ---
+
+namespace {
+
+template <class Number>
+bool start(unsigned dimensions, const Number* counts, const loop_spec& loop, Number* istart,
+           Number* iend, std::uintptr_t* reductions, void** memory) noexcept {
+  part& self = here();
+  begin_doacross(self, loop, reinterpret_cast<const ull*>(counts), dimensions, reductions, memory);
+  if (istart == nullptr) return true;
+  return self.loop.next(reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
+}
+
+/// The outermost loop counts from 0 in steps of 1.
+loop_spec range_of(ull count) noexcept { return loop_spec::of(true, 0, count, 1); }
+loop_spec range_of(long count) noexcept { return loop_spec::of(0L, count, 1L); }
+
+template <class Number>
+bool start_as(schedule_kind how, unsigned dimensions, const Number* counts, Number chunk,
+              Number* istart, Number* iend) noexcept {
+  loop_spec range = range_of(counts[0]).with(how, true, 1);
+  range.chunk = static_cast<ull>(chunk);
+  return start(dimensions, counts, range, istart, iend, nullptr, nullptr);
+}
+template <class Number>
+bool start_at_runtime(unsigned dimensions, const Number* counts, Number* istart,
+                      Number* iend) noexcept {
+  return start(dimensions, counts, as_runtime(range_of(counts[0]), here(), false), istart, iend,
+               nullptr, nullptr);
+}
+
+template <class Number>
+void wait_for(Number first, std::va_list others) noexcept {
+  part& self = here();
+  doacross_board* const board = doacross_of(self);
+  if (board == nullptr) return;
+  Number at[doacross_board::most_dimensions];
+  at[0] = first;
+  for (unsigned i = 1; i < board->dimensions(); ++i) at[i] = va_arg(others, Number);
+  if (has_tool()) tell_iteration(self, at, board->dimensions(), ompt::dependence_type::sink);
+  board->wait(*self.at, at);
+}
+
+template <class Number>
+void post(part& self, const Number* at) noexcept {
+  doacross_board* const board = doacross_of(self);
+  if (board == nullptr) return;
+  if (has_tool()) tell_iteration(self, at, board->dimensions(), ompt::dependence_type::source);
+  board->post(at);
+}
+
+}  // namespace
+
+#define DOACROSS_OF(PREFIX, NUMBER, NAME, KIND)                                       \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_##NAME##_start)                   \
+  (unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) { \
+    return start_as(schedule_kind::KIND, dimensions, counts, chunk, istart, iend);    \
+  }
+#define DOACROSS(PREFIX, NUMBER)                                                                   \
+  DOACROSS_OF(PREFIX, NUMBER, static, fixed)                                                       \
+  DOACROSS_OF(PREFIX, NUMBER, dynamic, dynamic)                                                    \
+  DOACROSS_OF(PREFIX, NUMBER, guided, guided)                                                      \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_runtime_start)                                 \
+  (unsigned dimensions, NUMBER* counts, NUMBER* istart, NUMBER* iend) {                            \
+    return start_at_runtime(dimensions, counts, istart, iend);                                     \
+  }                                                                                                \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_start)                                         \
+  (unsigned dimensions, NUMBER* counts, long number, NUMBER chunk, NUMBER* istart, NUMBER* iend,   \
+   std::uintptr_t* reductions, void** memory) {                                                    \
+    const loop_spec range = range_of(counts[0]);                                                   \
+    return start(dimensions, counts, as_numbered(range, here(), number, static_cast<long>(chunk)), \
+                 istart, iend, reductions, memory);                                                \
+  }                                                                                                \
+  OPENMP_IN_BOTH(void, GOMP_doacross_##PREFIX##post)(NUMBER * at) { post(entered(), at); }         \
+  OPENMP_IN_BOTH(void, GOMP_doacross_##PREFIX##wait)(NUMBER first, ...) {                          \
+    std::va_list others;                                                                           \
+    va_start(others, first);                                                                       \
+    wait_for(first, others);                                                                       \
+    va_end(others);                                                                                \
+  }
+
+DOACROSS(, long)
+DOACROSS(ull_, ull)
+
+#undef DOACROSS

@@ -5,41 +5,37 @@
 #include "runtime/loops.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/parallel.hpp"
-#include "runtime/task_reductions.hpp"
+#include "runtime/task_groups.hpp"
 
 using namespace lockstep::openmp;
 
 namespace {
 
-proc_bind bind_of(unsigned flags) noexcept { return static_cast<proc_bind>(flags & 7u); }
+region_request request_of(unsigned threads, unsigned flags, const loop_spec* loop = nullptr) {
+  region_request request;
+  request.bind = static_cast<proc_bind>(flags & 7u);
+  request.loop = loop;
+  request.asked = threads;
+  return request;
+}
 
 void run_loop(part& self, outlined_function function, void* data, unsigned threads,
               const loop_spec& loop, unsigned flags) noexcept {
-  region_request request;
-  request.bind = bind_of(flags);
-  request.loop = &loop;
-  request.asked = threads;
-  run_region(self, function, data, request);
+  run_region(self, function, data, request_of(threads, flags, &loop));
 }
 
 }  // namespace
 
 OPENMP_IN_BOTH(void, GOMP_parallel)(outlined_function function, void* data, unsigned threads,
                                     unsigned flags) {
-  part& self = entered();
-  region_request request;
-  request.bind = bind_of(flags);
-  request.asked = threads;
-  run_region(self, function, data, request);
+  run_region(entered(), function, data, request_of(threads, flags));
 }
 
 OPENMP_IN_BOTH(unsigned, GOMP_parallel_reductions)(outlined_function function, void* data,
                                                    unsigned threads, unsigned flags) {
   part& self = entered();
   const unsigned size = resolve_threads(self, threads);
-  region_request request;
-  request.bind = bind_of(flags);
-  request.asked = threads;
+  region_request request = request_of(threads, flags);
   request.group = begin_parallel_reductions(*static_cast<std::uintptr_t**>(data), size);
   run_region(self, function, data, size, request);
   end_parallel_reductions(request.group);
@@ -76,9 +72,6 @@ OPENMP_IN_BOTH(void, GOMP_parallel_sections)(outlined_function function, void* d
                                              unsigned threads, unsigned count, unsigned flags) {
   part& self = entered();
   const loop_spec sections = sections_of(count);
-  region_request request;
-  request.bind = bind_of(flags);
-  request.loop = &sections;
-  request.asked = threads;
-  run_region(self, function, data, resolve_threads(self, threads, count), request);
+  run_region(self, function, data, resolve_threads(self, threads, count),
+             request_of(threads, flags, &sections));
 }

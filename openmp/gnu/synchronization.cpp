@@ -3,11 +3,9 @@
 #include <lockstep/mutex.hpp>
 
 #include "runtime/abi.hpp"
-#include "runtime/barrier.hpp"
-#include "runtime/cancel.hpp"
-#include "runtime/critical.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
+#include "runtime/synchronization.hpp"
 
 using namespace lockstep::openmp;
 

@@ -11,14 +11,13 @@
 #include <cstring>
 
 #include "api/api.hpp"
-#include "depend.hpp"
+#include "api/depend.hpp"
 #include "runtime/abi.hpp"
 #include "runtime/control_variables.hpp"
 #include "runtime/message.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/part.hpp"
 #include "runtime/tasks.hpp"
-#include "runtime/teams.hpp"
 
 using namespace lockstep::openmp;
 
@@ -121,8 +120,8 @@ void run_kept(void* argument) noexcept {
 void transfer(int device, unsigned flags, void** depend) noexcept {
   check_device(device);
   if (depend == nullptr) return;
-  if ((flags & flag_nowait) == 0) return wait_for_dependences(here(), gnu::listed(depend));
-  make_task(here(), {[](void*) {}, nullptr, nullptr, 0, 1}, {false, gnu::listed(depend)});
+  if ((flags & flag_nowait) == 0) return wait_for_dependences(here(), listed(depend));
+  make_task(here(), {[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(depend)});
 }
 
 // --- teams ---
@@ -165,10 +164,10 @@ OPENMP_API void GOMP_target_ext(int device, outlined_function function, std::siz
   if ((flags & flag_nowait) != 0) {
     kept_call* call = keep(function, count, variables, sizes, kinds, limit);
     make_task(here(), {run_kept, &call, nullptr, sizeof call, alignof(kept_call*)},
-              {false, gnu::listed(depend)});
+              {false, listed(depend)});
     return;
   }
-  if (depend != nullptr) wait_for_dependences(here(), gnu::listed(depend));
+  if (depend != nullptr) wait_for_dependences(here(), listed(depend));
   bool has_copies = false;
   for (std::size_t i = 0; i < count; ++i) has_copies = has_copies || is_firstprivate(kinds[i]);
   if (!has_copies) return run_on_host(function, variables, limit);
@@ -218,5 +217,5 @@ OPENMP_API void GOMP_interop(int device, int inits, void*** init, const int*, co
   check_device(device);
   for (int i = 0; i < inits; ++i) *init[i] = nullptr;
   for (int i = 0; i < destroys; ++i) *destroy[i] = nullptr;
-  if (depend != nullptr) wait_for_dependences(here(), gnu::listed(depend));
+  if (depend != nullptr) wait_for_dependences(here(), listed(depend));
 }

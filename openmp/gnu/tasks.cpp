@@ -3,12 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "depend.hpp"
-#include "runtime/barrier.hpp"
+#include "api/depend.hpp"
 #include "runtime/ompt.hpp"
+#include "runtime/synchronization.hpp"
 #include "runtime/task_groups.hpp"
-#include "runtime/task_reductions.hpp"
-#include "runtime/taskloop.hpp"
 #include "runtime/tasks.hpp"
 
 using namespace lockstep::openmp;
@@ -59,7 +57,7 @@ int traits_of(unsigned flags) noexcept {
     return run_at_once(self, function, data, is_final);
   }
   make_task(self, request_of(self, function, data, copy, size, align, flags, priority),
-            {!may_wait, gnu::listed(depend), event, traits_of(flags)});
+            {!may_wait, listed(depend), event, traits_of(flags)});
 }
 
 [[gnu::noinline]] void queue_plain_task(part& self, outlined_function function, void* data,
@@ -100,7 +98,7 @@ OPENMP_IN_BOTH(void, GOMP_task)(outlined_function function, void* data, copy_fun
 
 OPENMP_IN_BOTH(void, GOMP_taskwait)() { wait_for_children(entered()); }
 OPENMP_IN_BOTH(void, GOMP_taskwait_depend)(void** depend) {
-  wait_for_dependences(entered(), gnu::listed(depend));
+  wait_for_dependences(entered(), listed(depend));
 }
 
 OPENMP_IN_BOTH(void, GOMP_taskyield)() {
@@ -110,8 +108,7 @@ OPENMP_IN_BOTH(void, GOMP_taskyield)() {
 
 /// taskwait with depend and nowait, of compilers since GCC 13: a task that does nothing.
 OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
-  make_task(entered(), task_request{[](void*) {}, nullptr, nullptr, 0, 1},
-            {false, gnu::listed(depend)});
+  make_task(entered(), task_request{[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(depend)});
 }
 
 // --- taskgroup ---

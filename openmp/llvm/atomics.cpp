@@ -18,7 +18,7 @@
 #include <type_traits>
 
 #include "ident.hpp"
-#include "runtime/critical.hpp"
+#include "runtime/synchronization.hpp"
 
 namespace lockstep::openmp::llvm {
 namespace {

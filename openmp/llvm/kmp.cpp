@@ -16,11 +16,11 @@
 #include "ident.hpp"
 #include "runtime/affinity.hpp"
 #include "runtime/allocators.hpp"
-#include "runtime/barrier.hpp"
-#include "runtime/environment.hpp"
+#include "runtime/control_variables.hpp"
 #include "runtime/message.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/pool.hpp"
+#include "runtime/synchronization.hpp"
 #include "runtime/task_groups.hpp"
 
 namespace lockstep::openmp::llvm {

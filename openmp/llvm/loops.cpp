@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Worksharing loops. In one kind the program deals out the iterations itself, from bounds that it asks for once
-// (for_static_init, and its forms for distribute). In the other it fetches chunk by chunk (dispatch). Also sections.
-#include "loops.hpp"
-
+// (for_static_init, and its forms for distribute). In the other it fetches chunk by chunk (dispatch). Also sections, and
+// loops with ordered(n).
 #include <cstdint>
+#include <cstdlib>
+#include <type_traits>
 
 #include "ident.hpp"
+#include "runtime/doacross.hpp"
 #include "runtime/loops.hpp"
+#include "runtime/message.hpp"
 #include "runtime/ompt.hpp"
 
 namespace lockstep::openmp::llvm {
@@ -16,6 +19,42 @@ using i32 = std::int32_t;
 using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
+
+// --- iterations as LLVM's compilers count them: from a first to a last one, by a step ---
+
+template <class Number>
+using step_of = std::make_signed_t<Number>;
+
+/// How many iterations there are from `lower` to `upper`, both included. Computed in unsigned numbers of the same size,
+/// so nothing overflows.
+template <class Number>
+ull count_of(Number lower, Number upper, step_of<Number> step) noexcept {
+  using bits = std::make_unsigned_t<Number>;
+  if (step == 0) fail("a loop whose step is 0");
+  if (step > 0 ? upper < lower : lower < upper) return 0;
+  const bits distance =
+      step > 0 ? static_cast<bits>(static_cast<bits>(upper) - static_cast<bits>(lower))
+               : static_cast<bits>(static_cast<bits>(lower) - static_cast<bits>(upper));
+  const bits stride =
+      step > 0 ? static_cast<bits>(step) : static_cast<bits>(0 - static_cast<bits>(step));
+  return ull{static_cast<bits>(distance / stride)} + 1;
+}
+
+/// Iteration `index`, as the program counts.
+template <class Number>
+Number at(Number lower, step_of<Number> step, ull index) noexcept {
+  return static_cast<Number>(static_cast<ull>(lower) + index * static_cast<ull>(step));
+}
+
+template <class Number>
+loop_spec loop_over(Number lower, Number upper, step_of<Number> step) noexcept {
+  loop_spec made{};
+  made.base = static_cast<ull>(lower);
+  made.increment = static_cast<ull>(step);
+  made.count = count_of(lower, upper, step);
+  made.end = made.base + made.count * made.increment;
+  return made;
+}
 
 /// The numbers that the compiler passes. `ordered` is added for an ordered schedule, `nomerge` for a loop whose chunks
 /// must not be merged. The two highest bits tell what the program asks of the order.
@@ -79,6 +118,96 @@ loop_spec as_asked(const loop_spec& loop, const part& self, i32 schedule, i64 ch
   if (how == schedule_kind::fixed && number != static_chunked) chunk = 0;
   return loop.with(how, (modifiers & nonmonotonic) == 0, chunk, has_turns);
 }
+
+// --- loops with ordered(n) ---
+//
+// The program names the iterations of n loops by its own loop variables. It announces the loops before it tells which
+// schedule the loop has, and how many of the n loops are shared as one (collapse): we learn that from the number of
+// iterations. Clang announces one iteration more than each loop has.
+
+/// A kmp_dim.
+struct announced_loop {
+  std::int64_t lower, upper, step;
+};
+
+struct loop_of_nest {
+  std::int64_t lower, step;
+  ull count;
+
+  /// The number of an iteration; `count` or more if there is no such iteration.
+  ull index_of(std::int64_t value) const noexcept {
+    if (step > 0 ? value < lower : value > lower) return count;
+    return step == 1 ? static_cast<ull>(value) - static_cast<ull>(lower)
+                     : count_of(lower, value, step) - 1;
+  }
+};
+
+/// The loops of a nest. The `shared` outermost ones are shared as one; 0: they have not begun.
+struct loop_nest {
+  unsigned dimensions, shared;
+  loop_of_nest of[1];  ///< the others follow
+};
+
+loop_nest* nest_of(part& self) noexcept { return static_cast<loop_nest*>(self.doacross); }
+
+/// Numbers an iteration as the board does. False if there is no such iteration.
+bool number(const loop_nest& nest, const std::int64_t* values, ull* numbers) noexcept {
+  ull outermost = 0;
+  for (unsigned i = 0; i < nest.dimensions; ++i) {
+    const ull index = nest.of[i].index_of(values[i]);
+    const ull count = nest.of[i].count;
+    if (index >= count) return false;
+    if (i < nest.shared) {
+      numbers[0] = outermost = outermost * count + index;
+    } else {
+      numbers[i - nest.shared + 1] = index;
+    }
+  }
+  return true;
+}
+
+/// Whether the outermost loops have this many iterations together, if each was announced with `excess` too many. If so,
+/// the excess is removed.
+bool has_iterations(loop_nest& nest, ull wanted, ull excess) noexcept {
+  ull product = 1;
+  unsigned shared = 0;
+  do {
+    product *= nest.of[shared++].count - excess;
+  } while (product != wanted && shared < nest.dimensions);
+  if (product != wanted) return false;
+  nest.shared = shared;
+  for (unsigned i = 0; i < nest.dimensions; ++i) nest.of[i].count -= excess;
+  return true;
+}
+
+/// Calls use(self, board, numbers) for an iteration of the loop that the part is in. An iteration that does not exist
+/// needs neither a post nor a wait.
+template <class Use>
+void with_iteration(part& self, const std::int64_t* values, ompt::dependence_type told,
+                    const Use& use) noexcept {
+  doacross_board* const board = self.doacross != nullptr ? doacross_of(self) : nullptr;
+  ull numbers[doacross_board::most_dimensions];
+  if (board == nullptr || !number(*nest_of(self), values, numbers)) return;
+  if (has_tool()) tell_iteration(self, numbers, board->dimensions(), told);
+  use(self, *board, numbers);
+}
+
+/// Begins the loop that __kmpc_doacross_init() has announced, in which iterations wait for each other. False if it has
+/// begun already.
+bool begin_announced_doacross(part& self, const loop_spec& loop) noexcept {
+  loop_nest& nest = *nest_of(self);
+  if (nest.shared != 0) return false;
+  if (!has_iterations(nest, loop.count, 1) && !has_iterations(nest, loop.count, 0))
+    fail("ordered(%u): the loop has other iterations than it has announced", nest.dimensions);
+  ull counts[doacross_board::most_dimensions];
+  counts[0] = loop.count;
+  for (unsigned i = nest.shared; i < nest.dimensions; ++i)
+    counts[i - nest.shared + 1] = nest.of[i].count;
+  begin_doacross(self, loop, counts, nest.dimensions - nest.shared + 1, nullptr, nullptr);
+  return true;
+}
+
+// --- loops that the program deals out ---
 
 /// The share of one of `size` members of a loop: its first chunk, and the distance from each of its chunks to the next.
 template <class Number>
@@ -314,5 +443,42 @@ OPENMP_API i32 __kmpc_next_section(ident*, i32, i32 count) {
   return count;
 }
 OPENMP_API void __kmpc_end_sections(ident*, i32) {}
+
+// --- doacross(source:) and doacross(sink: ...) ---
+
+OPENMP_API void __kmpc_doacross_init(ident*, std::int32_t, std::int32_t dimensions,
+                                     const announced_loop* of) {
+  part& self = entered();
+  if (self.is_alone()) return;
+  if (dimensions < 1 || static_cast<unsigned>(dimensions) > doacross_board::most_dimensions)
+    fail("ordered(%d): more than %u loops", dimensions, doacross_board::most_dimensions);
+  end_loop(self);
+  std::free(self.doacross);  // a `cancel` may have left one
+  const auto count = static_cast<unsigned>(dimensions);
+  const std::size_t size = sizeof(loop_nest) + (count - 1) * sizeof(loop_of_nest);
+  auto* const nest = static_cast<loop_nest*>(std::malloc(size));
+  if (nest == nullptr) fail("Out of memory allocating %zu bytes", size);
+  nest->dimensions = count;
+  nest->shared = 0;
+  for (unsigned i = 0; i < count; ++i)
+    nest->of[i] = {of[i].lower, of[i].step, count_of(of[i].lower, of[i].upper, of[i].step)};
+  self.doacross = nest;
+}
+OPENMP_API void __kmpc_doacross_fini(ident*, std::int32_t) {
+  part& self = entered();
+  if (self.doacross == nullptr) return;
+  end_loop(self);
+  std::free(self.doacross);
+  self.doacross = nullptr;
+}
+OPENMP_API void __kmpc_doacross_post(ident*, std::int32_t, const std::int64_t* values) {
+  with_iteration(entered(), values, ompt::dependence_type::source,
+                 [](part&, doacross_board& board, const ull* at) { board.post(at); });
+}
+OPENMP_API void __kmpc_doacross_wait(ident*, std::int32_t, const std::int64_t* values) {
+  with_iteration(
+      entered(), values, ompt::dependence_type::sink,
+      [](part& self, doacross_board& board, const ull* at) { board.wait(*self.at, at); });
+}
 
 }  // namespace lockstep::openmp::llvm

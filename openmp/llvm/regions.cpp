@@ -18,7 +18,6 @@
 #include "runtime/parallel.hpp"
 #include "runtime/pool.hpp"
 #include "runtime/root.hpp"
-#include "runtime/teams.hpp"
 
 namespace lockstep::openmp::llvm {
 namespace {

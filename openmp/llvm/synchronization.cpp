@@ -6,11 +6,10 @@
 #include <lockstep/mutex.hpp>
 
 #include "ident.hpp"
-#include "runtime/barrier.hpp"
-#include "runtime/cancel.hpp"
 #include "runtime/loops.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
+#include "runtime/synchronization.hpp"
 
 namespace lockstep::openmp::llvm {
 namespace {

@@ -21,7 +21,6 @@
 #include "runtime/message.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/shared_region.hpp"
-#include "runtime/task_reductions.hpp"
 
 namespace lockstep::openmp::llvm {
 namespace {

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
-// task, taskwait, taskyield, taskgroup, depend, and events of detached tasks.
+// task, taskwait, taskyield, depend, events of detached tasks, and taskloop.
+//
+// The program asks for memory, fills it in, and then tells what should happen to the task. Our memory of a task
+// (explicit_task) is followed by three things: what else we know of it, the compiler's part (kmp_task_t with the
+// variables that are private to the task), and the addresses of the variables that it shares.
 //
 // An untied task is a function that the program calls part by part. At the end of each part it asks for the next one,
 // as it asks for a new task. The thread that has run a part also runs the next one.
-#include "tasks.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
+#include "ident.hpp"
 #include "runtime/message.hpp"
 #include "runtime/ompt.hpp"
 #include "runtime/task_groups.hpp"
@@ -12,6 +19,59 @@
 
 namespace lockstep::openmp::llvm {
 namespace {
+
+using i32 = std::int32_t;
+
+struct task_data;
+using task_routine = std::int32_t (*)(std::int32_t thread, task_data* of);
+
+/// kmp_task_t. Variables follow.
+struct task_data {
+  void* shared;
+  task_routine routine;
+  std::int32_t part;  ///< of an untied task: where it goes on. The program sets it
+  union {
+    task_routine destructors;  ///< if task_has_destructors
+    std::int32_t unused;
+  };
+  union {
+    std::int32_t priority;  ///< if task_has_priority
+    task_routine unused_too;
+  };
+};
+static_assert(sizeof(task_data) == 40, "as compilers have it");
+
+/// The bits of __kmpc_omp_task_alloc()'s flags that have a meaning here.
+enum task_flag : std::uint32_t {
+  task_is_tied = 1,
+  task_is_final = 2,
+  task_is_mergeable = 4,
+  task_has_destructors = 8,
+  task_is_proxy = 0x10,  ///< it ends with a call of __kmpc_proxy_task_completed()
+  task_has_priority = 0x20
+};
+
+/// What lies before the compiler's part.
+struct alignas(16) task_front {
+  std::uint32_t flags;
+  std::uint32_t size;  ///< of all that follows
+  std::uint16_t at;    ///< bytes from the begin of the explicit_task
+  bool is_running;     ///< it is untied, and runs
+  bool goes_on;        ///< it has another part to run
+
+  task_data* data() noexcept { return reinterpret_cast<task_data*>(this + 1); }
+  /// The explicit_task whose memory this is in.
+  explicit_task& task() noexcept {
+    return *reinterpret_cast<explicit_task*>(reinterpret_cast<char*>(this) - at);
+  }
+  const char* end() noexcept { return reinterpret_cast<const char*>(this + 1) + size; }
+};
+static_assert((sizeof(explicit_task) + sizeof(task_front)) % 64 == 0,
+              "a task's variables begin on a line");
+
+inline task_front& front_of(task_data* of) noexcept {
+  return *(reinterpret_cast<task_front*>(of) - 1);
+}
 
 void destroy(task_front& of, std::int32_t thread) noexcept {
   if ((of.flags & task_has_destructors) != 0) of.data()->destructors(thread, of.data());
@@ -39,8 +99,7 @@ int traits_of(const task_front& of) noexcept {
   destroy(of, thread);
 }
 
-}  // namespace
-
+/// The outlined function of all tasks. `argument`: a task_front.
 void run_task(void* argument) noexcept {
   task_front& of = *static_cast<task_front*>(argument);
   if (has_tool()) return run_told(of);
@@ -54,6 +113,7 @@ void run_task(void* argument) noexcept {
   destroy(of, thread);
 }
 
+/// Makes a task. All its memory but the variables is set.
 task_front& make_task(part& self, std::uint32_t flags, std::size_t size) noexcept {
   const task& parent = *self.running;
   explicit_task& one =
@@ -67,11 +127,13 @@ task_front& make_task(part& self, std::uint32_t flags, std::size_t size) noexcep
                                           static_cast<std::uint16_t>(at), false, false};
 }
 
+/// Ends a task that is not to run.
 void drop_task(part& self, task_front& of) noexcept {
   destroy(of, thread_id());
   self.shared->tasks.drop(self, of.task());
 }
 
+/// Starts a task, which runs now or later.
 void start(part& self, task_front& of, bool is_undeferred, const dependence_list& depend) noexcept {
   if (__builtin_expect(process_settings().can_cancel, 0) && is_cancelled_here(self))
     return drop_task(self, of);
@@ -82,10 +144,6 @@ void start(part& self, task_front& of, bool is_undeferred, const dependence_list
   }
   start_task(self, one, {is_undeferred, depend, nullptr, traits_of(of)}, of.end());
 }
-
-namespace {
-
-using i32 = std::int32_t;
 
 /// kmp_depend_info.
 struct named_address {
@@ -234,6 +292,87 @@ OPENMP_API void __kmpc_proxy_task_completed(i32, task_data* data) {
 /// The same, called by a thread that OpenMP may not know.
 OPENMP_API void __kmpc_proxy_task_completed_ooo(task_data* data) {
   task_pool::fulfil(front_of(data).task());
+}
+
+// --- taskloop. The program makes one task as the pattern. Each task is a copy of it with its own bounds. If variables
+// have constructors, or the program wants the last iteration's values, the program finishes each copy. ---
+
+namespace {
+
+using u64 = std::uint64_t;
+using finish_function = void (*)(task_data* copy, task_data* pattern, i32 has_last);
+
+struct loop_of_copies : taskloop_request {
+  finish_function finish = nullptr;
+};
+
+void write_bounds(void* argument, const bounds_writer& how, ull first, ull behind) noexcept {
+  task_data* const data = static_cast<task_front*>(argument)->data();
+  char* const start_of_task = reinterpret_cast<char*>(data);
+  const u64 bounds[] = {first, behind - how.step};
+  std::memcpy(start_of_task + how.first_at, &bounds[0], sizeof bounds[0]);
+  std::memcpy(start_of_task + how.last_at, &bounds[1], sizeof bounds[1]);
+  if (how.shared_at != 0) data->shared = start_of_task + how.shared_at;
+}
+
+void make_finished(part& self, void* pattern, const taskloop_request& how, ull first, ull behind,
+                   bool is_last) noexcept {
+  task_front& of = *static_cast<task_front*>(pattern);
+  task_front& made = make_task(self, of.flags, of.size);
+  std::memcpy(static_cast<void*>(made.data()), of.data(), of.size);
+  write_bounds(&made, how.bounds, first, behind);
+  const finish_function finish = static_cast<const loop_of_copies&>(how).finish;
+  if (finish != nullptr) finish(made.data(), of.data(), is_last);
+  start(self, made, how.is_undeferred, {});
+}
+
+/// `lower` and `upper` point into the pattern.
+void run(part& self, task_data* data, bool is_if, u64* lower, u64* upper, std::int64_t step,
+         bool has_group, i32 unit, u64 wanted, bool is_strict, finish_function finish) noexcept {
+  task_front& of = front_of(data);
+  explicit_task& pattern = of.task();
+  const ull distance = step > 0 ? *upper - *lower : *lower - *upper;
+  const ull stride = step > 0 ? static_cast<ull>(step) : 0 - static_cast<ull>(step);
+  loop_of_copies how;
+  how.first = *lower;
+  how.step = static_cast<ull>(step);
+  how.iterations = distance / stride + 1;  // 0: 1 to 0
+  if (how.iterations == 0 || is_cancelled_here(self)) return drop_task(self, of);
+  how.has_grainsize = unit == 1;
+  how.wanted =
+      unit != 0 ? wanted : 10 * ull{self.size};  // as with LLVM's runtime: iterations may differ
+  how.is_strict = is_strict;
+  how.is_undeferred = !is_if;
+  const auto place_of = [data](void* at) {
+    return static_cast<std::uint32_t>(static_cast<char*>(at) - reinterpret_cast<char*>(data));
+  };
+  how.bounds = {write_bounds, how.step, place_of(lower), place_of(upper),
+                data->shared != nullptr ? place_of(data->shared) : 0};
+  if (finish != nullptr || (of.flags & task_has_destructors) != 0) how.make_one = make_finished;
+  how.finish = finish;
+  const int priority = (of.flags & task_has_priority) != 0 ? allowed_priority(data->priority) : 0;
+  if (has_group) begin_taskgroup(self);
+  run_taskloop(self,
+               {run_task, &of, nullptr, sizeof of + of.size, alignof(task_front), pattern.is_final,
+                priority},
+               how);
+  if (has_group) end_taskgroup(self);
+  drop_task(self, of);
+}
+
+}  // namespace
+
+/// `unit` tells what `wanted` is: 1: a number of iterations (grainsize), 2: a number of tasks, 0: neither.
+OPENMP_API void __kmpc_taskloop(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper,
+                                std::int64_t step, i32 nogroup, i32 unit, u64 wanted,
+                                finish_function finish) {
+  run(entered(), data, is_if != 0, lower, upper, step, nogroup == 0, unit, wanted, false, finish);
+}
+OPENMP_API void __kmpc_taskloop_5(ident*, i32, task_data* data, i32 is_if, u64* lower, u64* upper,
+                                  std::int64_t step, i32 nogroup, i32 unit, u64 wanted,
+                                  i32 is_strict, finish_function finish) {
+  run(entered(), data, is_if != 0, lower, upper, step, nogroup == 0, unit, wanted, is_strict != 0,
+      finish);
 }
 
 }  // namespace lockstep::openmp::llvm

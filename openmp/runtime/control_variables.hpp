@@ -99,6 +99,16 @@ extern settings_storage settings_of_process __attribute__((visibility("hidden"))
 inline process_variables& process_settings() noexcept { return settings_of_process.value; }
 inline bool has_tool() noexcept { return __builtin_expect(process_settings().has_tool, 0); }
 
+// --- how programs change what the environment has given ---
+
+/// KMP_BLOCKTIME: how long waiting threads poll before they sleep; INT_MAX: for ever. For teams that are made later.
+void set_blocktime(int milliseconds) noexcept;
+/// Called at the first call of the process. LLVM's runtime reads its variables then, and not when it is loaded. So for
+/// its programs, what main() has set before counts.
+void read_what_main_has_set() noexcept;
+/// Reads the variables again that a program may set before its first region.
+void read_environment_again() noexcept;
+
 }  // namespace lockstep::openmp
 
 #endif  // LOCKSTEP_OPENMP_RUNTIME_CONTROL_VARIABLES_HPP

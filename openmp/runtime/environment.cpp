@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the variables that the OpenMP specification and the manual of GCC's runtime describe. It reports wrong values
 // on stderr and ignores them, as that runtime does.
-#include "environment.hpp"
+#include "control_variables.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -20,7 +20,6 @@
 
 #include "affinity.hpp"
 #include "allocators.hpp"
-#include "control_variables.hpp"
 #include "display.hpp"
 #include "message.hpp"
 #include "neighbours.hpp"
@@ -388,6 +387,9 @@ void read_all(process_variables& of) noexcept {
 }
 
 }  // namespace
+
+// The first priority that a library may use: programs and other libraries call us from their constructors.
+__attribute__((init_priority(101))) settings_storage settings_of_process;
 
 settings_storage::settings_storage() noexcept : value() {
   const int error = errno;

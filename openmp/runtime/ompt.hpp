@@ -3,7 +3,7 @@
 //
 // Whether the process may have a tool is known when the library is loaded, and does not change. has_tool() reads a byte
 // of the settings that no thread writes. All else is out of line, so a program without a tool pays only for that look.
-// The tool itself starts with the first thread that calls us (ompt_start.cpp).
+// The tool itself starts with the first thread that calls us (ompt_tool.cpp).
 //
 //   OMPT-1  Functions that programs call begin with entered() or note_call(). So events have the place in the program,
 //           and the stack frame, of the call that they come from. A construct that runs code of the program saves both
@@ -233,7 +233,7 @@ void tell_error(severity how, const char* message, std::size_t length) noexcept;
 /// omp_control_tool().
 int control_tool(std::uint64_t command, std::uint64_t modifier, void* argument) noexcept;
 
-// --- the tool itself (ompt_start.cpp) ---
+// --- the tool itself (ompt_tool.cpp) ---
 
 /// Whether there may be a tool. Called when the library is loaded; it calls nothing of the tool.
 bool may_have_tool() noexcept;
@@ -242,8 +242,6 @@ void start_tool() noexcept;
 bool is_tool_started() noexcept;
 /// Called at the end of the process, or when the tool asks for it: the tool is told of nothing from now on.
 void finish_tool();
-/// ompt_get_...() and the like, by their names (ompt_inquiry.cpp).
-function find_inquiry(const char* name);
 
 /// The slow part of note_call().
 void note_call(code from, void* frame) noexcept;

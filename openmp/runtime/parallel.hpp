@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/parallel.hpp -- regions: how many threads, and what they do
+// openmp/runtime/parallel.hpp -- regions: how many threads, and what they do; teams
 #ifndef LOCKSTEP_OPENMP_RUNTIME_PARALLEL_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_PARALLEL_HPP
 
@@ -35,6 +35,10 @@ void run_region(part& self, outlined_function function, void* data,
 /// Runs a region of 2 or more threads, with the threads of the thread that has `record`.
 void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
                              void* data, unsigned size, const region_request& request) noexcept;
+
+/// Runs teams one after another on the encountering thread; each has all threads for its regions. `teams` and `thread_limit` are 0 if the program gives none.
+void run_teams(part& self, outlined_function function, void* data, unsigned teams,
+               int thread_limit) noexcept;
 
 /// Ends the threads that the calling thread has for its regions; later regions start new threads. False if the thread
 /// is in a region.

@@ -10,13 +10,13 @@
 #include "team/environment.hpp"
 
 #include "affinity.hpp"
-#include "barrier.hpp"
-#include "environment.hpp"
+#include "control_variables.hpp"
 #include "message.hpp"
 #include "ompt.hpp"
 #include "parallel.hpp"
 #include "pool.hpp"
 #include "root.hpp"
+#include "synchronization.hpp"
 
 namespace lockstep::openmp {
 

@@ -64,7 +64,7 @@ struct part : surroundings {
   std::uint32_t barriers = 0;
   std::uint32_t singles = 0;
   loop_cursor loop;                   ///< the worksharing construct that the part is in
-  void* doacross = nullptr;           ///< loops that the program has announced (llvm/doacross.cpp)
+  void* doacross = nullptr;           ///< loops that the program has announced (llvm/loops.cpp)
   started_region* started = nullptr;  ///< by a compiler before GCC 4.9 (old_parallel.cpp)
   member_tasks* tasks = nullptr;      ///< its data in the pool of tasks; null until it makes a task
   std::uint32_t asked_threads =

@@ -12,13 +12,13 @@
 #include "team/placement.hpp"
 
 #include "affinity.hpp"
-#include "barrier.hpp"
 #include "display.hpp"
 #include "loops.hpp"
 #include "message.hpp"
 #include "neighbours.hpp"
 #include "ompt.hpp"
 #include "root.hpp"
+#include "synchronization.hpp"
 
 namespace lockstep::openmp {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/task_groups.cpp -- taskgroups
+// openmp/runtime/task_groups.cpp -- taskgroups, and values that tasks reduce
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -8,6 +8,7 @@
 #include "task_groups.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "message.hpp"
@@ -70,6 +71,104 @@ bool cancel_taskgroup(task& of) noexcept {
 bool is_taskgroup_cancelled(const task& of) noexcept {
   const task_group* const group = group_of_program(of);
   return group != nullptr && group->is_cancelled.load(detail::memory_order_relaxed);  // 2
+}
+
+// --- reductions ---
+
+namespace {
+
+/// The words of the array.
+enum {
+  count_at = 0,
+  size_at = 1,
+  copies_at = 2,
+  end_at = 6,
+  variables_at = 7,
+  words_of_variable = 3
+};
+
+/// `address` is that of the variable, or of any member's copy.
+bool find_copy(const std::uintptr_t* reductions, std::uintptr_t address, unsigned rank,
+               found_copy& found) noexcept {
+  const std::uintptr_t start = reductions[copies_at];
+  const std::uintptr_t size = reductions[size_at];
+  const bool is_copy = address >= start && address < reductions[end_at];
+  const std::uintptr_t offset = is_copy ? (address - start) % size : 0;
+  for (std::uintptr_t i = 0; i < reductions[count_at]; ++i) {
+    const std::uintptr_t* const variable = reductions + variables_at + i * words_of_variable;
+    if (is_copy ? variable[1] == offset : variable[0] == address) {
+      found = {variable[0], start + rank * size + variable[1], variable[2]};
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+found_copy copy_of(const part& self, std::uintptr_t address, bool described) noexcept {
+  found_copy found{};
+  for (const task_group* group = self.running->group; group != nullptr; group = group->outer) {
+    if (group->reductions != nullptr && group->describes_copies == described &&
+        find_copy(group->reductions, address, self.rank, found))
+      return found;
+  }
+  fail(
+      "in_reduction of a variable that no taskgroup, taskloop or other construct around the task "
+      "reduces");
+}
+
+void make_copies(std::uintptr_t* reductions, unsigned members) noexcept {
+  const std::size_t all = reductions[size_at] * members;
+  const std::size_t align = reductions[copies_at] < 64 ? 64 : reductions[copies_at];
+  void* const copies = std::aligned_alloc(align, (all + align - 1) / align * align);
+  if (copies == nullptr) fail("Out of memory allocating %zu bytes", all);
+  std::memset(copies, 0, all);
+  reductions[copies_at] = reinterpret_cast<std::uintptr_t>(copies);
+  reductions[end_at] = reductions[copies_at] + all;
+}
+
+void free_copies(std::uintptr_t* reductions) noexcept {
+  std::free(reinterpret_cast<void*>(reductions[copies_at]));
+}
+
+task_group* begin_parallel_reductions(std::uintptr_t* reductions, unsigned members) noexcept {
+  make_copies(reductions, members);
+  void* const memory = std::malloc(sizeof(task_group));
+  if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
+  task_group* const group = ::new (memory) task_group;
+  group->is_of_construct = true;
+  group->reductions = reductions;
+  return group;
+}
+
+void end_parallel_reductions(task_group* of) noexcept {
+  of->~task_group();
+  std::free(of);
+}
+
+void begin_construct_reductions(part& self, std::uintptr_t* reductions,
+                                std::uintptr_t*& first_of_all) noexcept {
+  task_pool& tasks = shared_of(self).tasks;
+  if (first_of_all == nullptr) {
+    make_copies(reductions, self.size);
+    first_of_all = reinterpret_cast<std::uintptr_t*>(
+        tasks.keep(reinterpret_cast<void*>(reductions[copies_at])));
+  }
+  kept_memory* const kept = reinterpret_cast<kept_memory*>(first_of_all);
+  tasks.join(*kept);
+  reductions[copies_at] = reinterpret_cast<std::uintptr_t>(kept->start);
+  reductions[end_at] = reductions[copies_at] + reductions[size_at] * self.size;
+  task_group& group = begin_taskgroup(self, true);
+  group.maker = &tasks.tasks_of(self);
+  group.reductions = reductions;
+  group.kept = kept;
+}
+
+void end_construct_reductions(part& self, bool is_cancelled) noexcept {
+  kept_memory* const kept = self.running->group->kept;
+  end_taskgroup(self);
+  self.shared->tasks.leave(*kept, is_cancelled);
 }
 
 }  // namespace lockstep::openmp

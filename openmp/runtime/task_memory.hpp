@@ -3,8 +3,9 @@
 //
 // A region that makes tasks ends with a barrier, at which its members run them. All others end without one, in 0.8 of
 // the time. The first guess looks at the region's function: which functions of ours does its module call? Then each
-// region shows what it does. A region that made tasks against the guess is remembered. One that has made none for a
-// number of times is no longer expected to make tasks, even if its module makes some.
+// region shows what it does. One that has made tasks is expected to make some until 1023 in a row of its function have
+// made none. A guess holds for 63 only: programs with tasks have many regions without, and where a guess is wrong, the
+// members share the tasks of one region less evenly.
 //
 // The table has one place for each function. Two functions with the same place displace each other.
 //
@@ -41,14 +42,11 @@ class task_memory {
     const std::uint64_t now = has_made_tasks ? word | most : word - 1;
     if (now != word) place_of(of).store(now, detail::memory_order_relaxed);  // 2
   }
-  /// Remembers that the function makes tasks, or that it does not.
-  static void remember(outlined_function of, bool makes_tasks = true) noexcept {
-    place_of(of).store(address_of(of) << 16 | (makes_tasks ? most : 0u),
-                       detail::memory_order_relaxed);  // 2
-  }
+  /// The function makes tasks.
+  static void remember(outlined_function of) noexcept { expect(of, most); }
 
  private:
-  static constexpr std::uint64_t most = 1023;
+  static constexpr std::uint64_t most = 1023, guessed = 63;
   static constexpr unsigned places = 256;
 
   static std::uint64_t address_of(outlined_function of) noexcept {
@@ -59,6 +57,10 @@ class task_memory {
   }
   static detail::atomic<std::uint64_t>& place_of(outlined_function of) noexcept {
     return known[(address_of(of) * 0x9E3779B97F4A7C15u) >> 56];
+  }
+  /// The next `regions` of the function without tasks are to end with a barrier.
+  static void expect(outlined_function of, std::uint64_t regions) noexcept {
+    place_of(of).store(address_of(of) << 16 | regions, detail::memory_order_relaxed);  // 2
   }
   static bool find_out(outlined_function of) noexcept;
 

@@ -9,11 +9,11 @@
 #include <new>
 #include <type_traits>
 
-#include "barrier.hpp"
 #include "message.hpp"
 #include "ompt.hpp"
 #include "part.hpp"
 #include "shared_region.hpp"
+#include "synchronization.hpp"
 #include "task_dependences.hpp"
 #include "task_groups.hpp"
 

@@ -83,7 +83,7 @@ class Interface(support.Programs):
             constructs = json.loads(done.stdout)["constructs"]
             return sum(each["count"] for each in constructs if each["kind"] == "end of region")
 
-        self.assertEqual(barriers(), 1023)  # of a module that calls for tasks, until it is known that these make none
+        self.assertEqual(barriers(), 63)  # of a module that calls for tasks, until it is known that these make none
         self.assertEqual(barriers("100"), 3000)
         # After the tasks of the first region and those of the region that shows that the guess was wrong. A region
         # that merely waits long enough to look for tasks makes none.

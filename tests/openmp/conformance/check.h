@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// check.h -- what the conformance programs have in common: a check that says where it failed, and a meeting point
+// check.h -- what the programs have in common: a check that says where it failed, and a meeting point
 //
-// A program prints what it found, the same text in every run with the same number of threads: conformance.py compares
-// the texts of two runtimes. It also knows what OpenMP promises: CHECK says what is not so, and then main() returns 1.
+// A conformance program prints what it found, the same text in every run with the same number of threads: conformance.py
+// compares the texts of two runtimes. All also know what OpenMP promises: CHECK says what is not so, and then main()
+// returns 1. Those of ../programs print nothing else.
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -28,24 +28,17 @@ static void run(int i) {
   plan[i].end = add(&now, 1);
 }
 
+#define OBJECT(KIND) \
+  case KIND: { \
+    PRAGMA(omp depobj(*object) depend(KIND : *word)) \
+    break; \
+  }
 static void make_object(omp_depend_t* object, int kind, char* word) {
   switch (kind) {
-    case in: {
-#pragma omp depobj(*object) depend(in : *word)
-      break;
-    }
-    case out: {
-#pragma omp depobj(*object) depend(out : *word)
-      break;
-    }
-    case inout: {
-#pragma omp depobj(*object) depend(inout : *word)
-      break;
-    }
-    default: {
-#pragma omp depobj(*object) depend(mutexinoutset : *word)
-      break;
-    }
+    OBJECT(in)
+    OBJECT(out)
+    OBJECT(inout)
+    OBJECT(mutexinoutset)
   }
 }
 
@@ -60,34 +53,22 @@ static void make_by_objects(int i) {
 }
 
 // The same through the clauses themselves, for pairs that have one.
+#define PAIR(FIRST, SECOND, ...)                   \
+  case FIRST * kinds + SECOND: {                   \
+    PRAGMA(omp task __VA_ARGS__ firstprivate(i))   \
+    run(i);                                        \
+    break;                                         \
+  }
 static void make(int i) {
   char* const a = &words[plan[i].address[0]];
   char* const b = &words[plan[i].address[1]];
   switch (plan[i].kind[0] * kinds + plan[i].kind[1]) {
-    case in* kinds + in:
-#pragma omp task depend(in : *a, *b) firstprivate(i)
-      run(i);
-      break;
-    case out* kinds + in:
-#pragma omp task depend(out : *a) depend(in : *b) firstprivate(i)
-      run(i);
-      break;
-    case in* kinds + inout:
-#pragma omp task depend(in : *a) depend(inout : *b) firstprivate(i)
-      run(i);
-      break;
-    case out* kinds + out:
-#pragma omp task depend(out : *a, *b) firstprivate(i)
-      run(i);
-      break;
-    case mutexinoutset* kinds + in:
-#pragma omp task depend(mutexinoutset : *a) depend(in : *b) firstprivate(i)
-      run(i);
-      break;
-    case inout* kinds + inout:
-#pragma omp task depend(inout : *a, *b) firstprivate(i) if (i % 3)
-      run(i);
-      break;
+    PAIR(in, in, depend(in : *a, *b))
+    PAIR(out, in, depend(out : *a) depend(in : *b))
+    PAIR(in, inout, depend(in : *a) depend(inout : *b))
+    PAIR(out, out, depend(out : *a, *b))
+    PAIR(mutexinoutset, in, depend(mutexinoutset : *a) depend(in : *b))
+    PAIR(inout, inout, depend(inout : *a, *b) if (i % 3))
     default: make_by_objects(i);
   }
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "../conformance/check.h"
 
 static int is_aligned(const void* block, uintptr_t to) { return ((uintptr_t)block & (to - 1)) == 0; }
 
@@ -126,5 +126,5 @@ int main(void) {
   int x = 5;
 #pragma omp parallel num_threads(2) firstprivate(x) allocate(omp_default_mem_alloc : x)
   CHECK(x == 5);
-  return complaints != 0;
+  return failures != 0;
 }

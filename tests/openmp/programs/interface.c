@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "check.h"
+#include "../conformance/check.h"
 
 static void outside(void) {
   CHECK(omp_get_num_threads() == 1 && omp_get_thread_num() == 0);
@@ -173,5 +173,5 @@ int main(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, other_thread, NULL);
   pthread_join(thread, NULL);
-  return complaints != 0;
+  return failures != 0;
 }

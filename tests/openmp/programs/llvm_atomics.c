@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "check.h"
+#include "../conformance/check.h"
 
 enum { threads = 4, rounds = 2000 };
 
@@ -199,5 +199,5 @@ int main(void) {
   unsigned_8();
   reals();
   by_function();
-  return complaints != 0;
+  return failures != 0;
 }

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-
-#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#include "../conformance/check.h"
 
 typedef struct {
   int reserved_1, flags, reserved_2, reserved_3;
@@ -219,5 +217,5 @@ int main(void) {
     teams();
     if (threads < 64) waiting_iterations();
   }
-  return complaints != 0;
+  return failures != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions and what stands in them, as compilers of LLVM call them: nested, of one, from several threads at once, crowded, in
  * a child of fork(). For Clang. */
-#include "check.h"
+#include "../conformance/check.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -205,10 +205,10 @@ static void from_several_threads(void) {
 typedef struct {
   long part[6];
 } large;
-static void add(large* to, const large* from) {
+static void add_large(large* to, const large* from) {
   for (int i = 0; i < 6; ++i) to->part[i] += from->part[i];
 }
-#pragma omp declare reduction(add : large : add(&omp_out, &omp_in)) initializer(omp_priv = (large){{0}})
+#pragma omp declare reduction(add : large : add_large(&omp_out, &omp_in)) initializer(omp_priv = (large){{0}})
 
 /* Many more threads than processors: each construct once, reductions by atomic operations and by a lock. */
 static void crowded(void) {
@@ -326,7 +326,7 @@ static void in_child(void) {
     many_regions(NULL);
     crowded();
     fflush(stdout);
-    _exit(complaints != 0);
+    _exit(failures != 0);
   }
   CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
@@ -344,5 +344,5 @@ int main(int arguments, char** unused) {
   locks();
   in_child();
   many_regions(NULL);
-  return complaints != 0;
+  return failures != 0;
 }

@@ -6,7 +6,7 @@
 
 #include <omp.h>
 
-#include "check.h"
+#include "../conformance/check.h"
 
 namespace {
 
@@ -57,5 +57,5 @@ int main() {
   }).join();
   CHECK(plain == 9);
   CHECK(alive == before + 3 * 4);
-  return complaints != 0;
+  return failures != 0;
 }

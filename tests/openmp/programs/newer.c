@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "../conformance/check.h"
 
 void *GOMP_alloc(size_t, size_t, uintptr_t);
 void GOMP_free(void *, uintptr_t);
@@ -125,5 +125,5 @@ int main(void) {
   interoperability();
   names_of_devices();
   memory();
-  return complaints != 0;
+  return failures != 0;
 }

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "../conformance/check.h"
 
 static _Thread_local int yields;
 int sched_yield(void) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/barrier.hpp -- all members of a region wait for all, and run tasks meanwhile
+// openmp/runtime/synchronization.hpp -- barriers, the lock of atomic operations, and cancellation
 //
-// This is the barrier of lockstep's team. A member that waits there is called to help where tasks are ready
+// A barrier is that of lockstep's team. A member that waits there is called to help where tasks are ready
 // (team_barrier.hpp). When all have arrived, the tasks that were made before are finished (POOL-1 of task_pool.hpp).
-#ifndef LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
-#define LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
+//
+// A cancelled region is a stopped region of lockstep: its barriers release all members. A cancelled loop or sections
+// construct has a mark from the cancel to its barrier. Constructs that can be cancelled have no nowait.
+#ifndef LOCKSTEP_OPENMP_RUNTIME_SYNCHRONIZATION_HPP
+#define LOCKSTEP_OPENMP_RUNTIME_SYNCHRONIZATION_HPP
+
+#include <lockstep/mutex.hpp>
 
 #include "ompt_types.hpp"
 #include "part.hpp"
@@ -43,9 +48,36 @@ bool pass_barrier_called(const barrier_kind& kind, ompt::code from, void* frame)
 /// A task has become ready: members that sleep in the barrier of this region look again (POOL-2).
 void wake_barrier(detail::member_state& at) noexcept;
 
+// --- atomic operations that the processor does not have ---
+
+inline constinit lockstep::mutex atomic_lock;
+
+/// Lets one thread at a time in the process through, as long as it lives. Programs of two compilers may change one
+/// variable.
+class atomic_section {
+ public:
+  atomic_section() noexcept { begin(); }
+  ~atomic_section() { end(); }
+  atomic_section(const atomic_section&) = delete;
+  atomic_section& operator=(const atomic_section&) = delete;
+
+  static void begin() noexcept { atomic_lock.lock(); }
+  static void end() noexcept { atomic_lock.unlock(); }
+};
+
+// --- cancellation, where OMP_CANCELLATION allows it ---
+
 /// Whether `cancel parallel` has ended the region early.
 bool is_region_cancelled(const part& self) noexcept;
 
+/// What `cancel` ends. Loops and sections share a value: a part is in one of them at most.
+enum class cancel_kind { parallel, work, taskgroup };
+
+/// A cancellation point: whether it was cancelled.
+bool is_cancelled(part& self, cancel_kind kind) noexcept;
+/// True: the encountering task has to leave what it has cancelled.
+bool cancel(part& self, cancel_kind kind) noexcept;
+
 }  // namespace lockstep::openmp
 
-#endif  // LOCKSTEP_OPENMP_RUNTIME_BARRIER_HPP
+#endif  // LOCKSTEP_OPENMP_RUNTIME_SYNCHRONIZATION_HPP
