@@ -153,7 +153,7 @@ do_build() {
     return 2
   fi
   need build program test model scripts openmp mpi
-  case $preset in clang | *san) need clang && need_if_possible linker ;; esac
+  case $preset in clang | plain | *san) need clang && need_if_possible linker ;; esac
   build "$preset"
 }
 
@@ -164,6 +164,7 @@ do_nightly() {
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
   [ $# -gt 0 ] || scripts/run/bindings.sh rust python || status=1
+  [ $# -gt 0 ] || { do_everywhere --quick; } || status=1
   [ $# -gt 0 ] || { do_docs --check; } || status=1
   return $status
 }

@@ -86,11 +86,12 @@ function(lockstep_mpi_programs name)
   endforeach()
 endfunction()
 
-# lockstep_mpi_test(<name> SOURCES <file>... [RANKS <number>...] [LIBRARIES <target>...] [TIMEOUT <seconds>] [EACH]): a
-# program of GoogleTest, run as mpi.<name>.<MPI>.<ranks> with 1, 2 and 4 ranks by default. By day with the first MPI only;
-# with EACH also with the others, on two ranks, or the least of RANKS above that.
+# lockstep_mpi_test(<name> SOURCES <file>... [RANKS <number>...] [DAY <number>...] [LIBRARIES <target>...]
+#                   [TIMEOUT <seconds>] [EACH]): a program of GoogleTest, run as mpi.<name>.<MPI>.<ranks> with 1, 2 and 4
+# ranks by default; by day with those of DAY, if it is given, and with the first MPI only; with EACH also with the others, on
+# two ranks, or the least of RANKS above that.
 function(lockstep_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH" "TIMEOUT" "SOURCES;RANKS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH" "TIMEOUT" "SOURCES;RANKS;DAY;LIBRARIES")
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2 4)
   endif()
@@ -110,6 +111,8 @@ function(lockstep_mpi_test name)
     if(LOCKSTEP_TEST_BRIEF AND NOT mpi STREQUAL thorough)
       list(REMOVE_ITEM numbers 1)
       list(GET numbers 0 numbers)
+    elseif(LOCKSTEP_TEST_BRIEF AND arg_DAY)
+      set(numbers ${arg_DAY})
     endif()
     # One unit: GoogleTest's and MPI's headers are read once.
     set_target_properties(mpi.${name}.${mpi} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)

@@ -168,9 +168,9 @@ OPENMP_IN_BOTH(bool, GOMP_sections_end_cancel)() {
 
 OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
   part& self = entered();
-  loop_spec none = loop_spec::of(0L, 0L, 1L).with(schedule_kind::fixed, true, 0);
-  none.is_scope = true;
-  begin_loop_with(self, none, reductions, nullptr);
+  loop_spec nothing = loop_spec::of(0L, 0L, 1L).with(schedule_kind::fixed, true, 0);
+  nothing.is_scope = true;
+  begin_loop_with(self, nothing, reductions, nullptr);
   self.loop.end();
 }
 

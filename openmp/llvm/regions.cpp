@@ -51,23 +51,23 @@ constexpr caller exact[] = {call_with<0>, call_with<1>, call_with<2>, call_with<
                             call_with<5>, call_with<6>, call_with<7>, call_with<8>};
 /// Passes more words than the function takes. Only the caller removes them, as C does on all our systems, so this is
 /// harmless.
-constexpr std::size_t more[] = {16, 32, 64, 128, 256};
+constexpr std::size_t more_sizes[] = {16, 32, 64, 128, 256};
 constexpr caller with_more[] = {call_with<16>, call_with<32>, call_with<64>, call_with<128>,
                                 call_with<256>};
 
 /// How many words are passed if the function takes `count`.
 std::size_t passed_for(std::size_t count) noexcept {
   if (count < std::size(exact)) return count;
-  for (const std::size_t each : more) {
+  for (const std::size_t each : more_sizes) {
     if (count <= each) return each;
   }
-  fail("A region with %zu variables: more than %zu", count, more[std::size(more) - 1]);
+  fail("A region with %zu variables: more than %zu", count, more_sizes[std::size(more_sizes) - 1]);
 }
 
 caller caller_for(std::size_t count) noexcept {
   if (__builtin_expect(count < std::size(exact), 1)) return exact[count];
   std::size_t i = 0;
-  while (more[i] < count) ++i;
+  while (more_sizes[i] < count) ++i;
   return with_more[i];
 }
 

@@ -5,14 +5,14 @@
 #
 #   scripts/run/bindings.sh [c] [fortran] [rust] [python]    those languages; without one, all of them
 #
-# Where LOCKSTEP_C_LIBRARY names a liblockstep_c.so, Rust uses that. ./do test sets LOCKSTEP_TEST_BRIEF.
+# Where LOCKSTEP_C_LIBRARY names a liblockstep_c.so, Rust uses that, and Python for ./do test, which sets LOCKSTEP_TEST_BRIEF.
 #
 # c        ctest: bindings/c/tests
 # fortran  ctest, where there is a Fortran compiler
 # rust     cargo test (tests, and the examples of the documents) and, but for ./do test, clippy, where there is cargo
 # python   packs the sources, builds the wheel of what was packed, installs it in an environment of its own, and runs pytest
 #          there. With LOCKSTEP_EXTRAS=1 also NumPy, Numba, Cython and mypy are installed, and their tests run; else those are
-#          skipped
+#          skipped. ./do test has pytest on the sources, with the library, and makes no wheel
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -85,37 +85,44 @@ run_rust() {
   fi
 }
 
-run_python() {
-  local venv=$build/venv log=$build/python.log status extras=()
+# The sources, with the library that was built here, and a pytest of this machine where there is one.
+make_sources_to_test() {
+  tested=(env PYTHONPATH=src python3)
+  python3 -c "import pytest" 2>/dev/null && return
+  tested[2]=$PWD/$build/venv/bin/python
+  [ -x $build/venv/bin/python ] || python3 -m venv $build/venv
+  $build/venv/bin/pip install --quiet --disable-pip-version-check pytest
+}
+
+# Of the unpacked sources, and without the library that was built here: what the source package lacks is missed.
+make_wheel_to_test() {
+  local venv=$build/venv extras=()
   [ -z "${LOCKSTEP_EXTRAS:-}" ] || extras=(numpy numba cython mypy)
-  # By day the half of the library that the interface calls, unoptimised, and by Clang, which takes half of GCC's time for it.
-  if [ -n "${LOCKSTEP_TEST_BRIEF:-}" ]; then
-    export CMAKE_ARGS="-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DLOCKSTEP_UNITS=src/lockstep.cpp"
-    ! command -v clang++-19 >/dev/null || export CXX=clang++-19
-  fi
+  tested=(env -u LOCKSTEP_C_LIBRARY -u PYTHONPATH "$PWD/$venv/bin/python")
   rm -rf $build/wheel
-  if ! {
-    [ -x $venv/bin/python ] || python3 -m venv $venv
-    # Of the unpacked sources, and without the library that was built here: what the source package lacks is missed.
-    $venv/bin/pip install --quiet --disable-pip-version-check build pytest "scikit-build-core>=0.10" "${extras[@]}" &&
-      env -u LOCKSTEP_C_LIBRARY $venv/bin/python -m build --no-isolation --outdir $build/wheel bindings/python &&
-      tar -tzf $build/wheel/*.tar.gz --wildcards '*/LICENSE' &&
-      $venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $build/wheel/*.whl
-  } >"$log" 2>&1; then
+  [ -x $venv/bin/python ] || python3 -m venv $venv
+  $venv/bin/pip install --quiet --disable-pip-version-check build pytest "scikit-build-core>=0.10" "${extras[@]}" &&
+    env -u LOCKSTEP_C_LIBRARY $venv/bin/python -m build --no-isolation --outdir $build/wheel bindings/python &&
+    tar -tzf $build/wheel/*.tar.gz --wildcards '*/LICENSE' &&
+    $venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $build/wheel/*.whl
+}
+
+run_python() {
+  local log=$build/python.log status tested what=wheel
+  [ -z "${LOCKSTEP_TEST_BRIEF:-}" ] || what=sources
+  if ! make_${what}_to_test >"$log" 2>&1; then
     cat "$log"
-    note python 0 1 0 "the wheel cannot be built and installed"
+    note python 0 1 0 "there is no $what to test"
     return
   fi
-  # The library that is tested is the one in the wheel.
-  (cd bindings/python && env -u LOCKSTEP_C_LIBRARY -u PYTHONPATH "../../$venv/bin/python" -m pytest -p no:cacheprovider \
-    -rs) >"$log" 2>&1
+  (cd bindings/python && "${tested[@]}" -m pytest -p no:cacheprovider -rs) >"$log" 2>&1
   status=$?
   tail -15 "$log"
   local good bad skips
   good=$(tail -1 "$log" | sum_of passed) bad=$(tail -1 "$log" | sum_of 'failed|[0-9]+ error')
   skips=$(tail -1 "$log" | sum_of skipped)
   [ $status -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1 && cat "$log"; }
-  note python "$good" "$bad" "$skips" "$(basename $build/wheel/*.whl)"
+  note python "$good" "$bad" "$skips" "the $what"
 }
 
 run_ctest() {  # language

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 # Checks, and configures, builds and runs each test preset. Every part runs, whatever the others did. With the time that
 # the tests of a preset leave over, the next ones are built, then the tests of other languages run, and a few tests for
-# other machines (./do everywhere --quick). The last lines give the seconds of each part, to build and to run, and count
-# the tests; the exit status is 0 only if none failed.
+# a machine of 32 bits (./do everywhere --quick linux-i386). The last lines give the seconds of each part, to build and to
+# run, and count the tests; the exit status is 0 only if none failed.
 #
 #   scripts/run/test.sh                     what CI runs
 #   scripts/run/test.sh --nightly [REGEX]   the nightly presets in full; REGEX chooses by name
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-PRESETS=(gcc tsan asan-ubsan)
+PRESETS=(gcc plain tsan asan-ubsan)
 expression=. nightly=
 if [ "${1:-}" = --nightly ]; then
   nightly=1 expression=${2:-.}
@@ -51,9 +51,9 @@ ahead() {  # presets
     is_done "$preset" $?
   done
   [ -z "$nightly" ] || return 0
-  LOCKSTEP_TEST_BRIEF=1 LOCKSTEP_C_LIBRARY=build/gcc/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
+  LOCKSTEP_TEST_BRIEF=1 LOCKSTEP_C_LIBRARY=build/plain/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
   is_done languages $?
-  ./do everywhere --quick >build/everywhere.log 2>&1
+  ./do everywhere --quick linux-i386 >build/everywhere.log 2>&1
   is_done everywhere $?
 }
 is_done() { echo "$2" >"build/$1.status" && mv "build/$1.status" "build/$1.ahead"; }
@@ -116,7 +116,7 @@ if [ -z "$nightly" ]; then
   if wait "$checks"; then note check 1 0 0 ""; else note check 0 1 0 "see its log"; fi
   cat build/check.log
 
-  echo "== other languages, with the library of the preset gcc; C and Fortran are among its tests"
+  echo "== other languages, with the library of the preset plain; C and Fortran are among its tests"
   started=$SECONDS built=$SECONDS
   await languages
   status=$?
@@ -126,7 +126,7 @@ if [ -z "$nightly" ]; then
   [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
   note "Rust and Python" "${good:-0}" "${bad:-1}" "${omitted:-0}" ""
 
-  echo "== everywhere --quick"
+  echo "== everywhere --quick linux-i386"
   started=$SECONDS built=$SECONDS
   if await everywhere; then note everywhere 1 0 0 ""; else note everywhere 0 1 0 "see its table"; fi
   cat build/everywhere.log

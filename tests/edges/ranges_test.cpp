@@ -20,6 +20,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/effort.hpp"
+
 namespace {
 
 using lockstep::dynamic_schedule;
@@ -203,7 +205,9 @@ TEST_P(ranges_of, SPAN_3_loops_go_up_to_the_limits_of_their_type) {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   expect_counted(least, least + 3, counted(least, 3));
   expect_counted(most - 3, most, counted(most - 3, 3));
-  expect_counted(std::int16_t{-32768}, std::int16_t{32767}, counted(std::int16_t{-32768}, 65535));
+  if (!lockstep::test::is_brief()) {
+    expect_counted(std::int16_t{-32768}, std::int16_t{32767}, counted(std::int16_t{-32768}, 65535));
+  }
   const std::size_t last = std::numeric_limits<std::size_t>::max();
   expect_counted(last - 4, last, counted(last - 4, 4));
 }

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "fault/workloads.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 
 namespace {
@@ -59,7 +60,7 @@ TEST_P(futex_fault, waits_that_return_for_no_reason_or_early_and_late_wakes_lose
   const auto& [work, named] = GetParam();
   faulty_system::futex_fails = true;
   // Where waits seldom sleep there is little to go wrong.
-  const long enough = named.policy.is_block() ? 400 : 1;
+  const long enough = named.policy.is_block() ? lockstep::test::effort(400) : 1;
   constexpr int most_runs = 12;
   for (int runs = 0; runs < most_runs && faulty_system::faults() < enough; ++runs) {
     for (const std::size_t threads : {2u, 5u}) {

@@ -192,7 +192,7 @@ graph loops_anywhere(std::mt19937& random, std::vector<std::pair<std::size_t, st
 TEST(flow_plan, of_loops_anywhere_has_them_in_one_piece_or_none_could_GRAPH_5) {
   using pairs = std::vector<std::pair<std::size_t, std::size_t>>;
   int accepted = 0, refused = 0;
-  const unsigned seeds = lockstep::test::is_brief() ? 1000u : 30000u;
+  const unsigned seeds = lockstep::test::is_brief() ? 500u : 30000u;
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     std::mt19937 random(seed);
     pairs edges, loops;
@@ -366,7 +366,7 @@ TEST(flow_plan, of_times_that_are_fractions_has_each_node_once) {
 }
 
 TEST(flow_plan, of_loops_inside_each_other_is_made_in_time_that_grows_with_their_number) {
-  for (const int depth : {1, 2, 30, 400}) {
+  for (const int depth : {1, 2, 30, lockstep::test::is_brief() ? 150 : 400}) {
     graph g;
     lockstep::graph_block inner = g.node("innermost", nothing);
     for (int i = 0; i < depth; ++i) {

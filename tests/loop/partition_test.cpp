@@ -14,6 +14,8 @@
 #include <random>
 #include <vector>
 
+#include "support/effort.hpp"
+
 namespace {
 
 using lockstep::index_range;
@@ -190,7 +192,7 @@ TEST(partition, PARTITION_2_weights_stay_in_their_limits_whatever_the_samples) {
   for (std::size_t size = 1; size <= 17; ++size) {
     partition weights(size);
     bool has_moved = false;
-    for (int step = 0; step < 2000; ++step) {
+    for (int step = 0; step < lockstep::test::effort(2000); ++step) {
       std::vector<member_sample> samples;
       for (std::size_t rank = 0; rank < size; ++rank) {
         samples.push_back({any_number(), any_number(), static_cast<std::size_t>(any_number())});

@@ -662,7 +662,7 @@ TEST_P(promises_of, a_region_that_stops_itself_stops_no_loop_that_runs_beside_it
   of_each_verb([&](crew& all, const verb& of) {
     std::atomic<bool> is_over{false};
     std::thread other([&] {
-      for (int i = 0; i < 100; ++i) {
+      for (int i = 0; i < lockstep::test::effort(100); ++i) {
         EXPECT_FALSE(all.run([&](member&) { all.request_stop(); }));
       }
       is_over = true;
@@ -670,7 +670,7 @@ TEST_P(promises_of, a_region_that_stops_itself_stops_no_loop_that_runs_beside_it
     int loops = 0;
     do {
       ASSERT_TRUE(loop(all, of, [](std::size_t, std::size_t) {}));
-    } while (++loops < 100 || !is_over);
+    } while (++loops < lockstep::test::effort(100) || !is_over);
     other.join();
   });
 }

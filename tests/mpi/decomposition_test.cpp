@@ -219,7 +219,7 @@ TEST(decomposition, bad_arguments_are_refused_with_cause_and_remedy) {
       std::string::npos);
   std::vector<double> x(64);
   const decomposition<1> cut(3, {7});  // 3, 2, 2 cells
-  for (const std::size_t width : {0, 3}) {
+  for (const std::size_t width : {0u, 3u}) {
     for (std::size_t rank = 0; rank < 3; ++rank) {  // also where the width would fit
       EXPECT_NE(message_of<invalid_argument>([&] {
                   static_cast<void>(cut.neighbours(rank, x.data(), width));

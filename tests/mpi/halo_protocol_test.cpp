@@ -50,7 +50,7 @@ class ring_transport {
 
   int start() {
     if (fails_at_start) return 7;
-    for (const std::size_t i : {0, 1}) {
+    for (const std::size_t i : {0u, 1u}) {
       EXPECT_FALSE(is_started_[i]) << "an exchange was started while it was under way";
       is_started_[i] = true;
       is_sent_[i] = is_received_[i] = false;
@@ -61,7 +61,7 @@ class ring_transport {
   int look(bool& has_ended) {
     if (fails_at_look) return 8;
     has_ended = true;
-    for (const std::size_t i : {0, 1}) {
+    for (const std::size_t i : {0u, 1u}) {
       push(i);
       if (!is_received_[i] && in_[i]->sent.load(std::memory_order_acquire) == phase_ + 1) {
         ghosts[i] = in_[i]->content;
@@ -165,14 +165,14 @@ void exchange_steps(const setting& with, std::size_t steps) {
                       after = (rank + 1) % with.ranks;
     std::minstd_rand dice(static_cast<unsigned>(rank * 64 + me.rank() + 1));
     for (std::size_t step = 1; step <= steps; ++step) {
-      for (const std::size_t i : {0, 1}) {
+      for (const std::size_t i : {0u, 1u}) {
         transport.boundary[i][me.rank()] = value_of(rank, i, me.rank(), step);
       }
       halo.publish(self);
       if (dice() % 4 == 0) halo.look(self);
       if (dice() % 16 == 0) std::this_thread::yield();
       if (!halo.await(self)) return;
-      for (const std::size_t i : {0, 1}) {
+      for (const std::size_t i : {0u, 1u}) {
         // Every member reads what all members of the neighbour sent.
         for (std::size_t member = 0; member < with.members; ++member) {
           const std::size_t from = i == 0 ? before : after;
@@ -199,8 +199,8 @@ INSTANTIATE_TEST_SUITE_P(levels, halo_protocol,
                          });
 
 TEST_P(halo_protocol, HALO_1_HALO_2_HALO_3_every_member_reads_what_all_of_the_neighbour_sent) {
-  for (const std::size_t ranks : {1, 2, 3}) {
-    for (const std::size_t members : {1, 2, 4, 12}) {
+  for (const std::size_t ranks : {1u, 2u, 3u}) {
+    for (const std::size_t members : {1u, 2u, 4u, 12u}) {
       for (const wait_policy policy : {wait_policy(), wait_policy::block()}) {
         exchange_steps({ranks, members, GetParam(), policy, 0},
                        lockstep::test::effort<std::size_t>(members > 4 ? 160 : 640));
@@ -215,7 +215,7 @@ TEST_P(halo_protocol, HALO_3_numbers_wrap_around) {
 
 // A member that sleeps until others publish, and one that sleeps while another polls.
 TEST_P(halo_protocol, HALO_5_a_stop_ends_every_wait) {
-  for (const std::size_t members : {2, 4}) {
+  for (const std::size_t members : {2u, 4u}) {
     for (const wait_policy policy : {wait_policy(), wait_policy::block()}) {
       const setting with{2, members, GetParam(), policy, 0};
       ring all(with.ranks, with.members, with.how, with.policy);
@@ -310,7 +310,7 @@ TEST(halo_protocol_reset, a_halo_serves_again_after_a_region_that_was_stopped) {
   all.halo(0).reset();
   EXPECT_TRUE(mine.run([&](member& me) {
     auto& self = member_access::state_of(me);
-    for (const std::size_t i : {0, 1}) {
+    for (const std::size_t i : {0u, 1u}) {
       all.transport(0).boundary[i][me.rank()] = 5 + i;
     }
     all.halo(0).publish(self);

@@ -174,7 +174,7 @@ class worst_members {
  public:
   worst_members(const world::graph_split& of, std::vector<world::rank_part> parts,
                 std::size_t members, std::uint64_t seed)
-      : of_(of), parts_(std::move(parts)), waiting_(of.messages.size(), 0), random_(seed) {
+      : parts_(std::move(parts)), waiting_(of.messages.size(), 0), random_(seed) {
     for (const world::rank_part& each : parts_) {
       done_.emplace_back(each.nodes.size(), 0);
       begun_.emplace_back(each.nodes.size(), false);
@@ -266,7 +266,6 @@ class worst_members {
     return true;
   }
 
-  const world::graph_split& of_;
   const std::vector<world::rank_part> parts_;
   std::vector<std::vector<std::size_t>> done_;
   std::vector<std::vector<bool>> begun_;

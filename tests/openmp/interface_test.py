@@ -39,7 +39,7 @@ int main(int count, char** arguments) {
 
 class Interface(support.Programs):
     def expect_right(self, name, *options, **variables):
-        for option in ("-O0", "-O2"):
+        for option in support.OPTIMISERS:
             with self.subTest(option=option):
                 program = compiled(PROGRAMS / f"{name}.c", self.scratch / f"{name}{option}", option, "-pthread", *options,
                                    "-ldl")

@@ -107,7 +107,7 @@ class Llvm(support.Programs):
         return made
 
     def test_regions(self):
-        for option in ("-O0", "-O2"):
+        for option in support.OPTIMISERS:
             for variables in ({}, {"KMP_BLOCKTIME": "0"}, {"OMP_WAIT_POLICY": "active"}, {"KMP_AFFINITY": "compact"}):
                 with self.subTest(option=option, variables=variables):
                     self.expect_success(self.program("llvm_regions.c", option), **variables)
@@ -119,7 +119,7 @@ class Llvm(support.Programs):
         self.expect_success(self.program("llvm_loops.c", "-O1"))
 
     def test_tasks(self):
-        for option in ("-O0", "-O2"):
+        for option in support.OPTIMISERS:
             for cancellation in ("false", "true"):
                 with self.subTest(option=option, cancellation=cancellation):
                     self.expect_success(self.program("llvm_tasks.c", option, "-fopenmp-version=51"), OMP_CANCELLATION=cancellation)
@@ -128,7 +128,7 @@ class Llvm(support.Programs):
         self.expect_success(self.program("llvm_atomics.c", "-O1"))
 
     def test_kmp_functions(self):
-        for option in ("-O0", "-O2"):
+        for option in support.OPTIMISERS:
             self.expect_success(self.program("llvm_kmp.c", option))
 
     def test_error_directives(self):

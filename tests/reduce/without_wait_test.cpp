@@ -271,7 +271,7 @@ TEST_P(without_wait, REDUCE_5_a_reduction_or_scan_reads_what_any_construct_befor
 
 TEST_P(without_wait, REDUCE_5_also_in_a_sub_team) {
   const std::vector<writer> all = writers();
-  for (std::size_t i = 0; i < all.size(); i += 5) {
+  for (std::size_t i = 0; i < all.size(); i += lockstep::test::is_brief() ? 15 : 5) {
     for (const reader& second : reductions()) expect_right(all[i], second, true);
   }
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -89,7 +90,7 @@ TEST_P(semaphore_with_policy, SEMAPHORE1_no_more_threads_are_inside_than_permits
 TEST_P(semaphore_with_policy, what_happens_before_release_happens_before_the_acquire_it_serves) {
   semaphore filled(0, GetParam().policy), empty(4, GetParam().policy);
   std::vector<int> ring(4);  // plain
-  const int count = rounds(2, 5000);
+  const int count = rounds(2, lockstep::test::effort(5000));
   long sum = 0;
   run_threads(2, [&](std::size_t rank) {
     for (int i = 0; i < count; ++i) {
@@ -192,7 +193,7 @@ TEST_P(sleeping_semaphore, SEMAPHORE2_who_tries_all_the_time_never_overtakes_a_s
 TEST_P(semaphore_with_policy,
        a_permit_that_another_releaser_hands_over_brings_the_first_one_s_work) {
   // Whichever of the two hands both permits over: the takers see what both had done.
-  const int count = rounds(4, 1000);
+  const int count = rounds(4, lockstep::test::effort(1000));
   std::vector<int> done(2 * static_cast<std::size_t>(count));  // plain
   semaphore permits(0, GetParam().policy);
   lockstep::test::start_gate takers(2), all(4);

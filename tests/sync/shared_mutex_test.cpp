@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -42,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(policies, sleeping_shared,
 TEST_P(shared_with_policy, SHARED1_readers_see_no_half_written_state) {
   for (const unsigned threads : {2u, 3u, 12u}) {
     const bool slow = GetParam().policy.is_spin() && threads > lockstep::detail::usable_cpus();
-    const int rounds = slow ? 20 : 1500;
+    const int rounds = slow ? 20 : lockstep::test::effort(1500);
     shared_mutex lock(GetParam().policy);
     long first = 0, second = 0;  // plain
     std::atomic<int> torn{0};
@@ -64,7 +65,7 @@ TEST_P(shared_with_policy, SHARED1_readers_see_no_half_written_state) {
 }
 
 TEST_P(shared_with_policy, SHARED1_holds_with_those_who_try_and_those_who_give_up) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   shared_mutex lock(GetParam().policy);
   long first = 0, second = 0, writes = 0;
   std::atomic<long> written{0};

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.hpp"
+
 namespace {
 
 using lockstep::binding;
@@ -206,7 +208,7 @@ TEST(placement, on_any_machine_better_cpus_get_members_first_and_none_twice_befo
   const unsigned seed = std::random_device{}();
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < lockstep::test::effort(200); ++round) {
     const cpu_topology cpus = random_machine(random);
     for (std::size_t members = 1; members <= 2 * cpus.size() + 1; ++members) {
       for (const binding& where : {binding::close(), binding::cores(), binding::spread()}) {

@@ -23,7 +23,7 @@ from run import chromium
 COMMAND = None
 COMPUTING, WAITING, DECISION, ARROW = (245, 197, 24), (180, 185, 193), (123, 63, 181), (192, 57, 43)
 SERIAL, LOST = (224, 142, 69), (141, 59, 59)
-LARGE = 200_000 if os.environ.get("LOCKSTEP_TEST_BRIEF") else 1_000_000
+LARGE = 50_000 if os.environ.get("LOCKSTEP_TEST_BRIEF") else 1_000_000
 SHIFT = 8  # a modifier of the DevTools protocol
 
 

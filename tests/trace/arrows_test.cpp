@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
 
@@ -292,7 +293,7 @@ TEST(arrows, VIEW_3_a_region_has_one_arrow_at_most_to_each_thread_and_to_its_fir
   team workers(3);
   std::vector<double> values(200000);
   const seen_trace seen = trace_of([&] {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < lockstep::test::effort(20); ++i) {
       workers.for_each(0, values.size(), [&](std::size_t k) { values[k] = values[k] * 0.5 + 1; });
     }
   });

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/parking.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
@@ -194,7 +195,7 @@ TEST_P(parked_with_policy,
 
 TEST_P(parked_with_policy,
        PARKING3_the_waiter_sees_what_came_before_its_notification_and_may_be_gone_at_once) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = lockstep::test::effort(GetParam().policy.is_spin() ? 100 : 2000);
   for (int i = 0; i < rounds; ++i) {
     parked_thread* parked = nullptr;
     int said = 0;  // plain

@@ -26,7 +26,6 @@ explorer& the_explorer() {
   return instance;
 }
 
-constexpr unsigned most_in_brief = 2;
 constexpr budget no_limit = {1000000, 1000000, 4};
 
 /// A schedule as text: how far it may go, "2/1/0" and "c" if the clock may crawl, and its trail. Which
@@ -106,9 +105,10 @@ class search {
  private:
   /// Those of the plan; in brief with fewer preemptions, and without those that another one contains.
   std::vector<budget> budgets() const {
-    if (number_from("LOCKSTEP_MODEL_BRIEF", 0) == 0) return plan_.budgets;
+    const auto most = static_cast<unsigned>(number_from("LOCKSTEP_MODEL_BRIEF", 0));
+    if (most == 0) return plan_.budgets;
     std::vector<budget> cut = plan_.budgets, left;
-    for (budget& each : cut) each.preemptions = std::min(each.preemptions, most_in_brief);
+    for (budget& each : cut) each.preemptions = std::min(each.preemptions, most);
     for (std::size_t i = 0; i < cut.size(); ++i) {
       bool is_contained = false;
       for (std::size_t j = 0; j < cut.size(); ++j) {

@@ -15,7 +15,7 @@
 //
 //   LOCKSTEP_MODEL_SCHEDULES=N  random schedules per scenario (default 3000)
 //   LOCKSTEP_MODEL_SEED=S       the first seed (default 1)
-//   LOCKSTEP_MODEL_BRIEF=1      at most 2 preemptions in each exhaustive search
+//   LOCKSTEP_MODEL_BRIEF=N      at most N preemptions in each exhaustive search
 //   LOCKSTEP_MODEL_DEEPER=N     after them further exhaustive searches, with that many preemptions more (default 0)
 //   LOCKSTEP_MODEL_MOST=N       such a further search that needs more schedules than that is cut, and the report says
 //                               so (default 5000000)
