@@ -210,8 +210,9 @@ class loop_cursor {
     for (; tried_ < size_; ++tried_, owner_ = owner_ + 1 < size_ ? owner_ + 1 : 0) {
       const std::size_t hand =
           (chunks_ - owner_ - 2) / size_ + 1;  // without the last chunk: CURSOR-1
-      if (board().taken_from_hand(construct_, owner_) >= hand) continue;
-      const std::size_t taken = board().take_from_hand(construct_, owner_);
+      const std::size_t place = detail::loop_board::hand_of(owner_);
+      if (board().tickets_taken(construct_, place) >= hand) continue;
+      const std::size_t taken = board().take_ticket(construct_, place);
       if (taken < hand) return set(first, last, taken * size_ + owner_);
     }
     return board().take_ticket(construct_) == 0 && set(first, last, chunks_ - 1);

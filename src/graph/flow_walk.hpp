@@ -226,8 +226,7 @@ class flow_walk {
   /// False when there is no other iteration, or once the region is stopped.
   bool begin_iteration() {
     const std::uint64_t turn = own_.places[0].turn;
-    if (turn < turns_.last && of_.gate == nullptr)
-      return !stop_.source.requested_relaxed(stop_.region);
+    if (turn < turns_.last && of_.gate == nullptr) return !stop_.source.requested(stop_.region);
     if (of_.gate == nullptr) return false;
     return ask_gate(turn);
   }
@@ -280,7 +279,7 @@ class flow_walk {
       const loop_decision last = decided_lane_ == decider ? decided_ : of_.board.decided(decider);
       decided_lane_ = no_lane;
       if (!last.has_ended(outer)) break;
-      if (last.has_decided(turn)) return !stop_.source.requested_relaxed(stop_.region);
+      if (last.has_decided(turn)) return !stop_.source.requested(stop_.region);
       if (of_.board.claimed(here().lane) != here().step) return start();  // others are further
       if (!await(decider, turn * plan_.lanes[decider].steps)) return false;
     }

@@ -76,7 +76,6 @@ class loop_share {
   std::size_t number() const noexcept { return of_.rank * of_.parts + of_.part; }
   std::uint32_t region() const noexcept { return of_.region; }
   const stop_source& stop() const noexcept { return stop_; }
-  bool may_stop() const noexcept { return stop_.requested_relaxed(of_.region); }
   bool is_stopped() const noexcept { return stop_.requested(of_.region); }
 
   /// This part of a range: a block for each share, and of that one for each part.
@@ -291,7 +290,7 @@ class loop_crew {
 
   /// By the thread of rank `self`. Does nothing in a loop that was stopped.
   LOCKSTEP_NOINLINE void run_part(std::size_t self, const loop_part& of, const job& what) {
-    if (of.shares != 1 && stop_.requested_relaxed(of.region)) return;
+    if (of.shares != 1 && stop_.requested(of.region)) return;
     const observed_share by_thread(of.shares != 1 ? team_ : nullptr, self, of.region);
     open_part* seen = nullptr;
     if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {

@@ -68,7 +68,7 @@ class late_shares : public usual_arrival {
 
   bool take_all() {
     bool took = false;
-    for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
+    for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.is_stopped(); ++i) {
       if (++other == at_.size()) other = 0;
       if (barrier().has_arrived(at_, other) || other >= shares_.count) continue;
       // Looks first: a claim that fails would take the line away from its member.
@@ -113,8 +113,8 @@ LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, ce
 /// The turns of an ordered loop's iterations, for one member.
 class ordered_iterations {
  public:
-  ordered_iterations(member_state& at, const loops::ticket_source& of, bool throws) noexcept
-      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws), turn_(*this) {}
+  ordered_iterations(loops::ticket_source& turns, bool throws) noexcept
+      : turns_(turns), throws_(throws), turn_(*this) {}
   ordered_iterations(const ordered_iterations&) = delete;
   ordered_iterations& operator=(const ordered_iterations&) = delete;
 
@@ -127,7 +127,7 @@ class ordered_iterations {
   }
   /// Passes the turn on if the iteration has not: it has not taken it, or caught what turn(f) threw.
   void end() {
-    if (!has_passed_ && wait()) pass();
+    if (!has_passed_ && turns_.wait_for_turn(position_)) pass();
   }
 
   /// False once the region is stopped.
@@ -138,24 +138,17 @@ class ordered_iterations {
           "once, with all that has to be in order");
     }
     has_taken_ = true;
-    if (wait()) return true;
+    if (turns_.wait_for_turn(position_)) return true;
     if (throws_) leave_stopped_region();
     return false;
   }
   void pass() {
     has_passed_ = true;
-    if (board_ != nullptr) board_->pass_turn(construct_);
+    turns_.pass_turn();
   }
 
  private:
-  bool wait() {
-    return board_ == nullptr ? !at_.is_stopped()
-                             : board_->wait_for_turn(at_, construct_, position_);
-  }
-
-  member_state& at_;
-  loop_board* const board_;
-  const std::uint32_t construct_;
+  loops::ticket_source& turns_;
   const bool throws_;
   bool has_taken_ = false, has_passed_ = false;
   std::size_t position_ = 0;
@@ -166,47 +159,29 @@ LOCKSTEP_INLINE void pass_turn(ordered_iterations& of) { of.pass(); }
 
 namespace loops {
 
-inline bool takes_tickets(schedule how) noexcept {
-  return how.kind() == schedule_kind::dynamic || how.kind() == schedule_kind::guided;
-}
-inline bool is_dealt(const member_state& at, std::size_t length, schedule how) noexcept {
-  return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
-         at.size() <= loop_board::most_hands && chunks_of(0, length, how.chunk()) / 2 >= at.size();
-}
-
-/// Runs dealt chunks (LOOPS-3): first those of this member's hand, then of others. Requires: is_dealt().
-inline void take_from_hands(const member_state& at, ticket_source& tickets, std::size_t length,
-                            std::size_t chunk, const range_body& body) {
-  const std::size_t size = at.size(), chunks = chunks_of(0, length, chunk);
-  for (std::size_t i = 0, owner = at.rank(); i < size;
-       ++i, owner = owner + 1 < size ? owner + 1 : 0) {
-    const std::size_t hand = (chunks - owner - 1) / size + 1;
-    while (!at.may_stop() && tickets.board()->taken_from_hand(tickets.construct(), owner) < hand) {
-      const std::size_t taken = tickets.board()->take_from_hand(tickets.construct(), owner);
-      if (taken >= hand) break;
-      const index_range mine = known_chunk(0, length, chunk, taken * size + owner);
-      body(mine.first, mine.last);
-    }
-  }
+/// How many chunks are dealt: LOOPS-3. 0: there is one counter.
+inline std::size_t dealt_chunks(const member_state& at, std::size_t length, schedule how) noexcept {
+  const std::size_t chunks = chunks_of(0, length, how.chunk());
+  const bool is_dealt = how.kind() == schedule_kind::dynamic && !at.is_alone() &&
+                        at.size() <= loop_board::most_hands && chunks / 2 >= at.size();
+  return is_dealt ? chunks : 0;
 }
 
 /// As hand_out(). Requires: takes_tickets(how).
 inline bool hand_out_tickets(member_state& at, std::size_t length, schedule how,
-                             const range_body& body, bool has_hands) {
+                             const range_body& body, std::size_t dealt) {
   at.note_without_wait();
-  ticket_source tickets(at);
-  if (has_hands) {
-    take_from_hands(at, tickets, length, how.chunk(), body);
-  } else {
-    hand_out_in(at, tickets, length, how, body);
-  }
-  return tickets.leave(has_hands);
+  ticket_source tickets(at, dealt);
+  hand_out_in(at, tickets, length, how, body);
+  return tickets.leave();
 }
 
 LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how,
                               const range_body& body) {
   const without_constructs mark(at, "a loop");
-  if (takes_tickets(how)) return hand_out_tickets(at, length, how, body, is_dealt(at, length, how));
+  if (takes_tickets(how)) {
+    return hand_out_tickets(at, length, how, body, dealt_chunks(at, length, how));
+  }
   if (at.is_stopped()) return false;
   at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
                                                                   : member_state::no_blocks);
@@ -216,7 +191,7 @@ LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how
 
 LOCKSTEP_INLINE bool hand_out_singly(member_state& at, std::size_t count, const range_body& body) {
   const without_constructs mark(at, "a section, or single");
-  return hand_out_tickets(at, count, dynamic_schedule(), body, false);
+  return hand_out_tickets(at, count, dynamic_schedule(), body, 0);
 }
 
 LOCKSTEP_INLINE bool hand_out_and_wait(member_state& at, source_place where, std::size_t extent,
@@ -248,9 +223,9 @@ LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std
   at.come_to("for_ordered", where, extent);
   const without_constructs mark(at, "a loop");
   ticket_source tickets(at);
-  ordered_iterations iterations(at, tickets, throws);
+  ordered_iterations iterations(tickets, throws);
   const auto part = [&](std::size_t i, std::size_t end) {
-    for (; i < end && !at.may_stop(); ++i) {
+    for (; i < end && !at.is_stopped(); ++i) {
       iterations.begin(i);
       body(i, iterations.turn());
       iterations.end();

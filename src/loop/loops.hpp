@@ -65,37 +65,59 @@ bool run_claimed(member_state& at, const rank_shares& shares, cell& out);
 
 namespace loops {
 
-/// Where the tickets of one construct come from. A member that is alone counts them itself.
+/// Where the tickets and turns of one construct come from. A member that is alone counts its tickets itself.
 class ticket_source {
  public:
-  /// Enters the construct, with all members. In a stopped region it may be none: may_stop() of the member is true then.
-  explicit ticket_source(member_state& at) : at_(at) {
+  /// Enters the construct, with all members. In a stopped region it may be none: is_stopped() of the member is true then.
+  /// `dealt`: the number of chunks if they are dealt (LOOPS-3), else 0.
+  explicit ticket_source(member_state& at, std::size_t dealt = 0) : at_(at), dealt_(dealt) {
     if (at.is_alone() || at.is_stopped()) return;
     construct_ = at.next_construct();
     loop_board& board = at.shared().loops;
     if (board.enter(at, construct_)) board_ = &board;
+    if (dealt > 0) look_into_hand_of(at.rank());
   }
   ticket_source(const ticket_source&) = delete;
   ticket_source& operator=(const ticket_source&) = delete;
 
   /// Leaves it. False once the region is stopped.
-  bool leave(bool has_hands = false) {
-    if (board_ != nullptr) board_->leave(at_, construct_, has_hands);
+  bool leave() {
+    if (board_ != nullptr) board_->leave(at_, construct_, dealt_ > 0);
     return !at_.is_stopped();
   }
 
   std::size_t take() noexcept {
-    return board_ != nullptr ? board_->take_ticket(construct_) : next_++;
+    if (board_ == nullptr) return next_++;
+    if (dealt_ == 0) return board_->take_ticket(construct_);
+    for (; next_ < at_.size(); ++next_, look_into_hand_of(owner_ + 1)) {
+      const std::size_t hand = loop_board::hand_of(owner_);
+      if (board_->tickets_taken(construct_, hand) >= hand_) continue;
+      const std::size_t taken = board_->take_ticket(construct_, hand);
+      if (taken < hand_) return taken * at_.size() + owner_;
+    }
+    return dealt_;
   }
-  /// Null for a member that is alone, and if it was not entered.
-  loop_board* board() const noexcept { return board_; }
-  std::uint32_t construct() const noexcept { return construct_; }
+
+  /// Waits for the turn of an iteration. False once the region is stopped.
+  bool wait_for_turn(std::size_t position) {
+    return board_ != nullptr ? board_->wait_for_turn(at_, construct_, position) : !at_.is_stopped();
+  }
+  void pass_turn() {
+    if (board_ != nullptr) board_->pass_turn(construct_);
+  }
 
  private:
+  void look_into_hand_of(std::size_t owner) noexcept {
+    owner_ = owner < at_.size() ? owner : 0;
+    hand_ = (dealt_ - owner_ - 1) / at_.size() + 1;
+  }
+
   member_state& at_;
-  loop_board* board_ = nullptr;
+  loop_board* board_ = nullptr;  ///< null for a member that is alone, and if it was not entered
   std::uint32_t construct_ = 0;
-  std::size_t next_ = 0;
+  const std::size_t dealt_;
+  std::size_t next_ = 0;  ///< the next ticket; where chunks are dealt, the number of empty hands
+  std::size_t owner_ = 0, hand_ = 0;  ///< whose hand it takes from, and how many chunks that had
 };
 
 // At: member_state, loop_share or lone_share.
@@ -109,46 +131,34 @@ void run_share(const At& at, std::size_t rank, index_range block, std::size_t le
     return;
   }
   const std::size_t chunk = how.chunk(), chunks = chunks_of(0, length, chunk);
-  for (std::size_t c = rank; c < chunks && !at.may_stop(); c += at.size()) {
+  for (std::size_t c = rank; c < chunks && !at.is_stopped(); c += at.size()) {
     const index_range mine = known_chunk(0, length, chunk, c);
     body(mine.first, mine.last);
     if (chunks - c <= at.size()) return;  // before c + size can wrap
   }
 }
 
-/// Calls body for the part of each ticket, until a ticket has none.
-template <class At, class Tickets>
-void take_chunks(const At& at, Tickets& tickets, std::size_t length, std::size_t chunk,
-                 const range_body& body) {
-  const std::size_t chunks = chunks_of(0, length, chunk);
-  while (!at.may_stop()) {
-    const std::size_t ticket = tickets.take();
-    if (ticket >= chunks) return;
-    const index_range mine = known_chunk(0, length, chunk, ticket);
-    body(mine.first, mine.last);
-  }
-}
-template <class At, class Tickets>
-void take_shrinking_chunks(const At& at, Tickets& tickets, std::size_t length, std::size_t least,
-                           const range_body& body) {
-  guided_cursor cursor(0, length, least, at.size());
-  while (!at.may_stop()) {
-    const index_range mine = cursor.advance_to(tickets.take());
-    if (mine.first == mine.last) return;
-    body(mine.first, mine.last);
-  }
+inline bool takes_tickets(schedule how) noexcept {
+  return how.kind() == schedule_kind::dynamic || how.kind() == schedule_kind::guided;
 }
 
-/// Runs the parts of a member or a share.
+/// Runs the parts of a member or a share. With tickets: the part of each, until one has none.
 template <class At, class Tickets>
 void hand_out_in(const At& at, Tickets& tickets, std::size_t length, schedule how,
                  const range_body& body) {
-  if (how.kind() == schedule_kind::dynamic) {
-    take_chunks(at, tickets, length, how.chunk(), body);
-  } else if (how.kind() == schedule_kind::guided) {
-    take_shrinking_chunks(at, tickets, length, how.chunk(), body);
-  } else {
-    run_share(at, at.rank(), at.block_of(index_range{0, length}), length, how, body);
+  if (!takes_tickets(how)) {
+    return run_share(at, at.rank(), at.block_of(index_range{0, length}), length, how, body);
+  }
+  const bool is_guided = how.kind() == schedule_kind::guided;
+  const std::size_t chunks = chunks_of(0, length, how.chunk());
+  guided_cursor shrinking(0, length, how.chunk(), at.size());
+  while (!at.is_stopped()) {
+    const std::size_t ticket = tickets.take();
+    const index_range mine = is_guided         ? shrinking.advance_to(ticket)
+                             : ticket < chunks ? known_chunk(0, length, how.chunk(), ticket)
+                                               : index_range{0, 0};
+    if (mine.first == mine.last) return;
+    body(mine.first, mine.last);
   }
 }
 

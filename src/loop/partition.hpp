@@ -207,17 +207,17 @@ class partition {
 //               rank 0 computes new bounds, and after a region that was stopped.
 //   WEIGHTED-2  A loop that some member did not finish teaches nothing.
 //   WEIGHTED-3  Blocks are equal while the schedule is switched off, and in a team of another size.
-//   WEIGHTED-4  Each set of bounds is valid from a certain loop on. In loop q every member uses the set with the
-//               highest such number that is not above q. In loop q rank 0 writes the set that is not in use, and makes
-//               it valid from loop q + 1 on: nobody uses it before the barrier at the end of q.
+//   WEIGHTED-4  One word says which set is the newer one, and from which loop on it is valid. Before that loop the other
+//               set is in use. In loop q rank 0 writes the set that is not in use, and makes it valid from loop q + 1 on:
+//               nobody uses it before the barrier at the end of q.
 //   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the slots of the
 //               other set, which nobody writes in that loop.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  from.store         relaxed  2      the barrier between loops orders it. In the same loop the old and the new
-//                                         number both mean "not in use" (WEIGHTED-4)
-//   2  from.load          relaxed  1      the other half
+//   1  newest.store       relaxed  2      the barrier between loops orders it. In the same loop the old and the new
+//                                         word name the same set (WEIGHTED-4)
+//   2  newest.load        relaxed  1      the other half
 class weighted_blocks {
  public:
   explicit weighted_blocks(std::size_t members)
@@ -242,31 +242,23 @@ class weighted_blocks {
   /// The block of a member in this loop. Requires rank < size.
   index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
                     std::size_t size) const noexcept {
-    const int in_use = applies_to(size) ? set_in(loop) : none;
-    return in_use == none ? static_block(first, last, rank, size)
-                          : sets_[in_use].bounds.block(first, last, rank);
+    return applies_to(size) ? sets_[set_in(loop)].bounds.block(first, last, rank)
+                            : static_block(first, last, rank, size);
   }
 
   /// Each member calls it in the loop, after its block.
   void note(std::uint32_t loop, std::size_t rank, std::size_t size,
             const member_sample& sample) noexcept {
-    if (!applies_to(size)) return;
-    const int in_use = set_in(loop);
-    sets_[in_use == none ? 0 : in_use].samples[rank].value = {loop, sample};
+    if (applies_to(size)) sets_[set_in(loop)].samples[rank].value = {loop, sample};
   }
 
   /// Rank 0 alone calls it, in the loop: learns from an earlier one. The new bounds are in use from the next one on.
   void update(std::uint32_t loop, std::size_t size) noexcept {
     if (!applies_to(size)) return;
-    const int in_use = set_in(loop);
-    set& other = sets_[in_use == 1 ? 0 : 1];
-    if (in_use == none) {  // loop numbers have begun anew: the samples carry old ones
-      is_sampled_ = false;
-      rest_ = 0;
-    }
+    const unsigned unused = 1 - set_in(loop);
     if (is_sampled_) {
       is_sampled_ = false;
-      pause_ = learn(other) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
+      pause_ = learn(sets_[unused]) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
       rest_ = pause_;
     }
     if (rest_ > 0) {
@@ -276,12 +268,11 @@ class weighted_blocks {
     // From the next loop on members write their samples to the other set. Then those of this loop can be read.
     is_sampled_ = true;
     sampled_ = loop;
-    other.bounds.set([this](std::size_t rank) { return weight(rank); });
-    other.from.store(loop + 1, memory_order_relaxed);  // 1
+    sets_[unused].bounds.set([this](std::size_t rank) { return weight(rank); });
+    newest_.store(std::uint64_t{loop + 1} << 1 | unused, memory_order_relaxed);  // 1
   }
 
  private:
-  static constexpr int none = -1;
   /// The most loops between two looks at samples, while these change nothing.
   static constexpr std::uint32_t most_pause = 15;
 
@@ -295,23 +286,18 @@ class weighted_blocks {
 
     aligned_array<padded<noted>> samples;
     weighted_bounds bounds;
-    atomic<std::uint32_t> from{0};  ///< valid from that loop on
   };
 
   bool applies_to(std::size_t size) const noexcept {
     return is_on_ && size > 1 && size == members();
   }
 
-  /// How many loops ago a set became valid. From 2^31 on: it is not valid yet, or has a number of another sequence.
-  std::uint32_t age_in(std::uint32_t loop, int of) const noexcept {
-    return loop - sets_[of].from.load(memory_order_relaxed);  // 2
-  }
-  /// The set that is in use in a loop: WEIGHTED-4. `none`: equal blocks.
-  int set_in(std::uint32_t loop) const noexcept {
-    constexpr std::uint32_t future = std::uint32_t{1} << 31;
-    const std::uint32_t age0 = age_in(loop, 0), age1 = age_in(loop, 1);
-    if (age0 >= future && age1 >= future) return none;
-    return age0 <= age1 ? 0 : 1;
+  /// The set that is in use in a loop: WEIGHTED-4.
+  unsigned set_in(std::uint32_t loop) const noexcept {
+    const std::uint64_t newest = newest_.load(memory_order_relaxed);  // 2
+    const std::uint32_t age = loop - static_cast<std::uint32_t>(newest >> 1);
+    const bool is_valid = static_cast<std::int32_t>(age) >= 0;
+    return static_cast<unsigned>(newest & 1u) ^ (is_valid ? 0u : 1u);
   }
 
   /// Learns from the samples of a set, if all of them come from the loop `sampled_`. If not, a member was stopped in
@@ -326,6 +312,7 @@ class weighted_blocks {
   // All members read these; rank 0 writes the bounds now and then.
   line_gap before_;
   bool is_on_ = true;
+  atomic<std::uint64_t> newest_{0};  ///< from << 1 | the set
   set sets_[2];
   line_gap between_;
   // Only rank 0 uses the rest.

@@ -44,7 +44,7 @@ LOCKSTEP_INLINE void put_value(void* room, cell& into, void* value) {
 namespace reductions {
 
 LOCKSTEP_INLINE bool is_stopped(const leaf_run& run) noexcept {
-  return run.stop->requested_relaxed(run.region);
+  return run.stop->requested(run.region);
 }
 
 /// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.

@@ -59,8 +59,7 @@ namespace detail {
 //   3  word.compare_exch   relaxed  -      it failed: 1 comes again
 //   4  finished.fetch_add  acq_rel  4      PART-4: the last one sees what all others did
 //   5  finished.store      relaxed  -      the report orders it before the next loop's
-//   6  word.store          relaxed  -      while no worker lives; by the caller: for its own between loops, or for all
-//                                          before a region
+//   6  word.store          release  1      PART-3, where lines were renewed; else while no member is in a region
 //
 // Cost   while the member is in time: one RMW, 6 ns, on a line that only this member touches. With several parts: two
 //        RMWs a part. The word has a line of its own: the member that collects polls the report's line, and a claim
@@ -107,7 +106,7 @@ class share_board {
   }
   /// Sets the share as if all its parts had been claimed in `phase`.
   void reset(std::size_t rank, std::uint32_t phase) noexcept {
-    shares_[rank].value.word.store(all_claimed(phase), memory_order_relaxed);  // 6
+    shares_[rank].value.word.store(all_claimed(phase), memory_order_release);  // 6
     shares_[rank].value.finished.store(0, memory_order_relaxed);               // 5
   }
 
@@ -145,11 +144,10 @@ class share_board {
 //
 // Memory order (# marks the line; published_words.hpp has that of `open` and of the turns)
 //   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   1  hand.fetch_add     relaxed  -      hands out numbers, nothing else
 //   2  left.fetch_add     acq_rel  2      the last to leave comes after all that others did in the slot
 //   3  store              relaxed  -      published with `open`, or by the caller that resets the board
-//   4  hand.fetch_add     relaxed  -      as 1
-//   5  hand.load          relaxed  -      a hint whether 4 is worth the try
+//   4  hand.load          relaxed  -      a hint whether 1 is worth the try
 //
 // Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own. Where only its
 //        owner takes from a hand, the line stays in that CPU's cache: 5 ns instead of 40 to 50.
@@ -163,9 +161,7 @@ class loop_board {
   /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
   /// so that numbers may wrap.
   loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
-      : open_(slot_count, policy, &stop),
-        turns_(slot_count, policy, &stop),
-        handed_out_(slot_count) {
+      : open_(slot_count, policy, &stop), turns_(slot_count, policy, &stop), hands_(slot_count) {
     reset();
   }
 
@@ -176,26 +172,24 @@ class loop_board {
         word_is<std::uint32_t>{construct, wait_kind::room_for_construct, 0, wait_subject::nobody});
   }
 
-  std::size_t take_ticket(std::uint32_t construct) noexcept {
-    return of(construct).tickets.fetch_add(1, memory_order_relaxed);  // 1
-  }
-
-  /// The same from the hand of member `owner`. Requires: owner < most_hands.
-  std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return of(construct).hands[owner].value.fetch_add(1, memory_order_relaxed);  // 4
+  /// From the hand of all, or from a member's: hand_of(rank), below most_hands.
+  std::size_t take_ticket(std::uint32_t construct, std::size_t hand = of_all) noexcept {
+    return taken_from(construct, hand).fetch_add(1, memory_order_relaxed);  // 1
   }
   /// How many tickets were taken from that hand, at least.
-  std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return of(construct).hands[owner].value.load(memory_order_relaxed);  // 5
+  std::size_t tickets_taken(std::uint32_t construct, std::size_t hand) noexcept {
+    return taken_from(construct, hand).load(memory_order_relaxed);  // 4
   }
+  static constexpr std::size_t of_all = 0;
+  static constexpr std::size_t hand_of(std::size_t rank) noexcept { return rank + 1; }
 
-  /// This member no longer needs the slot. Requires: it has entered. All members pass the same `has_hands`.
+  /// This member no longer needs the slot. Requires: it has entered. All members pass the same `has_hands`: whether
+  /// tickets were taken from the hands of members.
   void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
     const std::size_t slot = slot_of(construct);
-    const std::uint32_t before = open_.beside(slot).left.fetch_add(1, memory_order_acq_rel);  // 2
-    if (before + 1 != self.size()) return;
-    if (has_hands) renew_hands(slot, self.size());
-    open(slot, construct + slot_count());
+    const std::uint32_t before = open_.beside(slot).fetch_add(1, memory_order_acq_rel);  // 2
+    const std::size_t members = has_hands ? self.size() : 0;
+    if (before + 1 == self.size()) open(slot, construct + slot_count(), members);
   }
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
@@ -213,43 +207,37 @@ class loop_board {
 
   /// Resets the board, between regions.
   void reset() {
-    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
-      renew_hands(slot, most_hands);
-      open(slot, slot);
-    }
+    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) open(slot, slot, most_hands);
   }
 
  private:
-  /// How many members have left. It lies beside the word that says which construct has the slot.
-  struct leavers {
-    wait_word left{0};
-  };
-  struct numbers {
-    atomic<std::size_t> tickets{0};
-    padded<atomic<std::size_t>> hands[most_hands];
+  /// How many tickets were taken from each.
+  struct hands {
+    padded<atomic<std::size_t>> taken[1 + most_hands];
   };
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
   std::size_t slot_of(std::uint32_t construct) const noexcept {
     return construct & (slot_count() - 1);  // a power of two
   }
-  numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
-
-  void renew_hands(std::size_t slot, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      handed_out_[slot].value.hands[i].value.store(0, memory_order_relaxed);  // 3
-    }
+  atomic<std::size_t>& taken_from(std::uint32_t construct, std::size_t hand) noexcept {
+    return hands_[slot_of(construct)].taken[hand].value;
   }
-  void open(std::size_t slot, std::uint32_t construct) {
-    handed_out_[slot].value.tickets.store(0, memory_order_relaxed);  // 3
-    open_.beside(slot).left.store(0, memory_order_relaxed);          // 3
+
+  /// With that many hands of members as new.
+  void open(std::size_t slot, std::uint32_t construct, std::size_t members) {
+    for (std::size_t hand = 0; hand <= members; ++hand) {
+      hands_[slot].taken[hand].value.store(0, memory_order_relaxed);  // 3
+    }
+    open_.beside(slot).store(0, memory_order_relaxed);  // 3
     turns_[slot].reset(0);
     open_[slot].publish(construct);
   }
 
-  published_words<std::uint32_t, leavers> open_;
+  /// Which construct has the slot; beside it how many members have left.
+  published_words<std::uint32_t, wait_word> open_;
   published_words<std::size_t> turns_;
-  aligned_array<padded<numbers>> handed_out_;
+  aligned_array<hands> hands_;
 };
 
 }  // namespace detail

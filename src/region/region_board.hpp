@@ -16,8 +16,8 @@
 //           report. The report happens before the return of the collect() that collects it.
 //   ANNOUNCE-4  A line is not written again before all reports of its phase have been collected. Of a loop's line a
 //           member reads only the word until it has claimed a part.
-//   ANNOUNCE-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So no thread
-//           mistakes a phase that comes again for the old one.
+//   ANNOUNCE-5  No line, claim or report is older than 2^31 phases: then the caller renews them all, and announces that
+//           there is no region. So no thread mistakes a phase that comes again for the old one.
 //   ANNOUNCE-6  A `run` and the end of the team wake all sleepers. A loop may leave them asleep, and end without them.
 //
 // A worker whose sleep reached its deadline (anticipation.hpp) takes its mark back if no other thread sleeps on it.
@@ -70,7 +70,7 @@ struct region_head {
 //   31..16  its size less 1     ranks from the size on have no share of a loop
 //   15      1: a seen `run`     its members tell observers of their parts
 //   14..0   parts of a share    0 for a `run`
-// A word with the kind of a `run` and with parts means: no region was announced yet.
+// A word with the kind of a `run` and with parts means that there is no region. Its size is 1 if there was none yet.
 class announcement {
  public:
   static constexpr std::uint32_t most_parts = 0x7FFF;
@@ -82,15 +82,17 @@ class announcement {
       : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
               (is_seen ? seen_bit : 0u) | parts) {}
 
-  static constexpr announcement none(std::uint32_t before) noexcept {
-    return announcement(before & ~1u, 1, 1);
+  /// Requires: the phase is even. `members`: 1 before the first region.
+  static constexpr announcement none(std::uint32_t phase, std::uint32_t members) noexcept {
+    return announcement(phase, members, 1);
   }
 
   constexpr std::uint64_t word() const noexcept { return word_; }
-  constexpr bool is_none() const noexcept { return parts() != 0 && !is_loop(); }
+  constexpr bool is_before_the_first() const noexcept { return size() == 1; }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
   /// In a loop another thread may run the share of a late member. In a `run` every member is needed.
   constexpr bool is_loop() const noexcept { return (phase() & 1u) != 0; }
+  constexpr bool is_run() const noexcept { return parts() == 0; }
   constexpr std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
   }
@@ -175,16 +177,19 @@ class region_board {
   void note_missed(std::uint64_t begin, std::uint64_t end) noexcept {
     missed_[0].value.note(begin, end);
   }
-  /// Between regions: announces a loop that does nothing to all members, and claims all its shares here. It wakes the
-  /// workers that missed loops, and renews all lines.
+  /// Between regions: tells all members that there is none. It wakes the workers that missed loops, and renews all lines,
+  /// and then all claims (PART-3) and reports.
   LOCKSTEP_NOINLINE void announce_nothing() {
-    renewed_ = phase_;
-    const region_head head{0, static_cast<std::uint32_t>(tree_.members())};
-    const auto nothing = [](loop_share&) {};
-    job what = job::of<loop_share>(nothing);
-    announce(head, what, 1);
-    shares_.reset(0, current().phase());
-    renew_below(0);
+    phase_ = renewed_ = (phase_ | 1u) + 1u;
+    announced_ = announcement::none(static_cast<std::uint32_t>(phase_),
+                                    static_cast<std::uint32_t>(members()));
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      lines_[line].publish(announced_.word());
+    }
+    for (std::size_t rank = 0; rank < members(); ++rank) {
+      shares_.reset(rank, announced_.phase());
+      reports_[rank].reset(announced_.phase());
+    }
   }
   /// Whether a member that a region of this size needs may be asleep.
   LOCKSTEP_NOINLINE bool has_sleepers(std::size_t size) const noexcept {
@@ -216,10 +221,10 @@ class region_board {
       if (what.has_slept) own.came.store(monotonic_nanoseconds(), memory_order_relaxed);  // 7
       out = on_line(line);
       // By the time of the claim the loop may have ended, and a `run` begun.
-      const bool is_needed = !out.is_loop() || claim(rank, out) || !out.is_loop();
+      const bool is_needed = out.announced.is_run() || claim(rank, out) || out.announced.is_run();
       own.seen = out.announced;
       // The wait for the first region is not a gap. Nor is a wait in which regions went by unseen.
-      if (seen.is_none() || own.seen.phase() - seen.phase() > 3) pace.forget_gap();
+      if (seen.is_before_the_first() || own.seen.phase() - seen.phase() > 3) pace.forget_gap();
       if (is_needed) return true;
     }
   }
@@ -330,7 +335,7 @@ class region_board {
   /// caller may be in a share: it finds that all shares have been claimed and reported.
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, memory_order_relaxed);  // 1
-    const announcement none = announcement::none(first_phase);
+    const announcement none = announcement::none(first_phase & ~1u, 1);
     lines_.reset(none.word(), lines_.size());
     reports_.reset(first_phase, reports_.size());
     for (std::size_t line = 0; line < lines_.size(); ++line) {
@@ -392,18 +397,6 @@ class region_board {
     tree_.for_each_led(rank, as.size(), [&](const rank_tree::line& at) {
       publish(at.index, region, what, as, wakes);
     });
-  }
-
-  void renew_below(std::size_t rank) {
-    const announcement now = current();
-    for_each_told(rank, now, [&](std::size_t at) {
-      assignment claimed;
-      if (!claim(at, claimed)) return;
-      relay(at, claimed, true);
-      renew_below(at);
-      report(at, claimed.announced);
-    });
-    collect(rank, now);
   }
 
   LOCKSTEP_ALWAYS_INLINE void publish(std::size_t line, std::uint32_t region, const job& what,

@@ -24,7 +24,6 @@
 //   2  word.compare_exch   release  3      a released thread sees what came before the request
 //   3  word.load           acquire  2      the other half
 //   4  word.compare_exch   relaxed  -      between regions: nobody waits
-//   5  word.load           relaxed  -      the caller reads no other data of the thread that stopped it
 //
 // Cost   to look: one load of a line that is written only when a region is stopped.
 #ifndef LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
@@ -84,10 +83,6 @@ class stop_source : public sleeping_places {
   /// True once the region was stopped; what came before the request is seen.
   LOCKSTEP_ALWAYS_INLINE bool requested(std::uint32_t region) const noexcept {
     return word_.load(memory_order_acquire) == region && means_stopped();  // 3
-  }
-  /// The same for a caller that reads nothing of what came before the request.
-  bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(memory_order_relaxed) == region && means_stopped();  // 5
   }
 
   /// For members: it becomes a region's number when that region is stopped, if means_stopped().

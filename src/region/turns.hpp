@@ -347,9 +347,6 @@ class team_door {
   std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 8
   static constexpr bool is_closed(std::uint32_t look) noexcept { return (look & 1u) != 0; }
   /// Whether loops were stopped since that look.
-  bool may_stop_alone(std::uint32_t look) const noexcept {
-    return (lone_.load(memory_order_relaxed) ^ look) > 1;  // 8
-  }
   bool is_stopped_alone(std::uint32_t look) const noexcept {
     return (lone_.load(memory_order_acquire) ^ look) > 1;  // 9
   }

@@ -117,18 +117,16 @@ LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const j
 /// Stands for a member that is alone when loops.hpp hands out a range. It also has its tickets.
 struct lone_share {
   const lone_region& loop;
-  const team_door& door;
-  const std::uint32_t look;
   std::size_t ticket;
 
   static constexpr std::size_t rank() noexcept { return 0; }
   static constexpr std::size_t size() noexcept { return 1; }
   static constexpr index_range block_of(index_range range) noexcept { return range; }
-  bool may_stop() const noexcept { return loop.is_ended() || door.may_stop_alone(look); }
+  bool is_stopped() const noexcept { return loop.is_stopped(); }
   std::size_t take() noexcept { return ticket++; }
 };
 
-/// Calls part(here, look), or refuses: LONE-1, LONE-6.
+/// Calls part(here), or refuses: LONE-1, LONE-6.
 template <class Part>
 LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Part& part) {
   const nesting::region*& innermost = nesting::innermost();
@@ -140,12 +138,12 @@ LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Par
   const nesting::inside mark(here.where(), innermost);
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
-    part(here, look);
+    part(here);
   } catch (const region_stopped&) {
     if (!here.is_stopped()) throw;  // the exception is another region's
   }
 #else
-  part(here, look);
+  part(here);
 #endif
   if (LOCKSTEP_UNLIKELY(here.is_ended())) {
     here.check_team();
@@ -154,14 +152,14 @@ LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Par
   return door.is_stopped_alone(look) ? lone_outcome::stopped : lone_outcome::complete;
 }
 LOCKSTEP_INLINE lone_outcome team_host::run_alone(const range_body& body, std::size_t length) {
-  return attempt_alone(core().alone(), [&](const lone_region&, std::uint32_t) {
+  return attempt_alone(core().alone(), [&](const lone_region&) {
     if (length > 0) body(0, length);
   });
 }
 LOCKSTEP_INLINE lone_outcome team_host::run_alone(const range_body& body, std::size_t length,
                                                   schedule how) {
-  return attempt_alone(core().alone(), [&](const lone_region& here, std::uint32_t look) {
-    lone_share share = {here, door(), look, 0};
+  return attempt_alone(core().alone(), [&](const lone_region& here) {
+    lone_share share = {here, 0};
     loops::hand_out_in(share, share, length, how, body);
   });
 }

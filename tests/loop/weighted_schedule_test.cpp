@@ -217,15 +217,13 @@ TEST(weighted_schedule, WEIGHTED_4_loop_numbers_may_have_gaps) {
   }
 }
 
-TEST(weighted_schedule, WEIGHTED_4_numbers_that_begin_anew_cost_a_loop_in_equal_blocks) {
+TEST(weighted_schedule, WEIGHTED_4_numbers_may_begin_anew) {
   for (std::uint32_t again = 0; again < 4; ++again) {
     for (int loops = 100; loops < 140; ++loops) {
       weighted_blocks schedule(2);
       simulated_team team({1, 3});
       team.run(schedule, 1000, loops);
       team.loop() = again;
-      team.run(schedule, 1000);
-      EXPECT_TRUE(team.is_static(1000));
       for (int i = 0; i < 40; ++i) {
         team.run(schedule, 1000);
         EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 20) << i;

@@ -210,8 +210,9 @@ TEST_P(loop_board_model,
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         for (const std::size_t owner : {rank, 1 - rank}) {
-          if (board.taken_from_hand(construct, owner) > 0) continue;
-          if (board.take_from_hand(construct, owner) == 0) ++given[construct][owner];
+          const std::size_t hand = loop_board::hand_of(owner);
+          if (board.tickets_taken(construct, hand) > 0) continue;
+          if (board.take_ticket(construct, hand) == 0) ++given[construct][owner];
         }
         board.leave(self, construct, true);
       }
@@ -229,13 +230,13 @@ TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_CHUNK_2) {
     loop_board board(policy(), stop, 1);
     const auto comes = [&](member_state self) {
       if (!board.enter(self, 0)) return;
-      board.take_from_hand(0, 1);
+      board.take_ticket(0, loop_board::hand_of(1));
       board.leave(self, 0, true);
       check(!board.enter(self, 1), "the place was never left by the other");
     };
     threads({[&] { comes(place_of(0, 2, 0, &stop)); }, [&] { stop.request(1); }});
     board.reset();
-    check(board.taken_from_hand(0, 1) == 0, "as new");
+    check(board.tickets_taken(0, loop_board::hand_of(1)) == 0, "as new");
   });
 }
 

@@ -73,11 +73,9 @@ TEST(stop_source, STOP_1_a_request_stops_its_region_and_no_other) {
       SCOPED_TRACE(region);
       stop.keep_near(region);
       EXPECT_FALSE(stop.requested(region));
-      EXPECT_FALSE(stop.requested_relaxed(region));
       if (region % 3 != 0) continue;
       stop.request(region);
       EXPECT_TRUE(stop.requested(region));
-      EXPECT_TRUE(stop.requested_relaxed(region));
       if (last_stopped != 0) {
         EXPECT_FALSE(stop.requested(last_stopped)) << "its region is over";
       }

@@ -8,7 +8,6 @@
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs                       why it suffices
 //   1  stop_word.load  acquire  2 of stop_source.hpp        what came before the request is seen
-//   2  stop_word.load  relaxed  -                           the member reads no other data of the one that stopped it
 #ifndef LOCKSTEP_DETAIL_REGION_MEMBER_STATE_HPP
 #define LOCKSTEP_DETAIL_REGION_MEMBER_STATE_HPP
 
@@ -87,10 +86,6 @@ class member_state : public member_view {
   /// True once the region was stopped; what came before the request is seen.
   bool is_stopped() const noexcept {
     return stop_word_->load(memory_order_acquire) == region_ && means_stopped();  // 1
-  }
-  /// The same for a member that only ends its part early.
-  bool may_stop() const noexcept {
-    return stop_word_->load(memory_order_relaxed) == region_ && means_stopped();  // 2
   }
   /// False once this member knows that the region is stopped: then values of others may be gone.
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
