@@ -153,19 +153,22 @@ do_build() {
     return 2
   fi
   need build program test model scripts openmp mpi
-  case $preset in clang | plain | *san) need clang && need_if_possible linker ;; esac
+  case $preset in
+    clang | plain) need clang libomp ;;
+    *san) need clang && need_if_possible linker ;;
+  esac
   build "$preset"
 }
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang browser openmp mpi
+  need build program peers team libomp test model scripts clang browser openmp mpi python_venv
   need_if_possible adapters linker
   local status=0
   scripts/run/test.sh --nightly "${1:-.}" || status=1
-  [ $# -gt 0 ] || scripts/run/bindings.sh rust python || status=1
-  [ $# -gt 0 ] || { do_everywhere --quick; } || status=1
-  [ $# -gt 0 ] || { do_docs --check; } || status=1
+  [ $# -gt 0 ] || scripts/run/bindings.sh || status=1
+  [ $# -gt 0 ] || do_everywhere --quick || status=1
+  [ $# -gt 0 ] || do_docs --check || status=1
   return $status
 }
 

@@ -32,7 +32,7 @@ set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whos
 # The clang preset has the programs that use the library as a whole; so has tsan, with the contract suites, which go
 # through every class, and what the team is made of; asan-ubsan the layers' own tests. An empty one: all.
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
-# One place for each property: ./do test need not do with gcc what it does with asan-ubsan.
+# One place for each property: ./do test need not do with plain what it does with asan-ubsan.
 set(LOCKSTEP_TEST_ELSEWHERE "" CACHE STRING
   "Build no tests whose names match, but their variants and those that sanitizer presets leave out")
 option(LOCKSTEP_TEST_BRIEF "Leave to ./do nightly what is long: LOCKSTEP_TEST_BRIEF in the environment of tests (tests/support/effort.hpp)" OFF)

@@ -174,6 +174,7 @@ FOR_LLVM(void, destroy)
 FOR_LLVM(void, set)
 FOR_LLVM(void, unset)
 FOR_LLVM(int, test)
+#undef FOR_LLVM
 OPENMP_API void __kmpc_init_lock_with_hint(void*, std::int32_t, word_lock* lock, std::uintptr_t) {
   lock_init(lock);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // taskgroup, and what tasks reduce in it, or in a region or a worksharing construct with reduction(task, ...).
 //
-// The program describes the variables. From this we make the array that the runtime knows (task_reductions.hpp). In
+// The program describes the variables. From this we make the array that the runtime knows (task_groups.hpp). In
 // front of each member's copies we note which of them the member has initialised: it does so when one of its tasks asks
 // for a copy. At the end of a group its maker combines the copies. At the end of a region or a worksharing construct
 // the last member to come combines them into its own variables. After that the members' variables are combined in the
@@ -71,7 +71,7 @@ struct reduced_variable {
   std::size_t index;  ///< of the byte that tells whether the member has initialised it
 };
 
-/// The array of words (task_reductions.hpp), and what it refers to.
+/// The array of words (task_groups.hpp), and what it refers to.
 struct reductions {
   std::size_t count;
   std::uintptr_t* words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worksharing loops, in all forms that compilers call them.
+// Worksharing loops, in all forms that compilers call them, and loops with ordered(n).
 #include "loops.hpp"
 
 #include <cstddef>

@@ -36,7 +36,8 @@ void run_region(part& self, outlined_function function, void* data,
 void run_region_with_pool_of(thread_record& record, part& self, outlined_function function,
                              void* data, unsigned size, const region_request& request) noexcept;
 
-/// Runs teams one after another on the encountering thread; each has all threads for its regions. `teams` and `thread_limit` are 0 if the program gives none.
+/// Runs teams one after another on the encountering thread; each has all threads for its regions. `teams` and
+/// `thread_limit` are 0 if the program gives none.
 void run_teams(part& self, outlined_function function, void* data, unsigned teams,
                int thread_limit) noexcept;
 

@@ -43,7 +43,7 @@ struct construct_record {
   void* memory = nullptr;
   std::size_t capacity = 0;
   std::uintptr_t* reductions =
-      nullptr;  ///< the array that the first member has registered (task_reductions.cpp)
+      nullptr;  ///< the array that the first member has registered (task_groups.cpp)
   doacross_board doacross;
 
   construct_record() noexcept = default;

@@ -177,7 +177,7 @@ struct task_group : task_count {
   bool is_of_construct =
       false;  ///< made for the reductions of a loop or a region, and no taskgroup of the program
   bool describes_copies = false;         ///< of `reductions`: by LLVM's front
-  std::uintptr_t* reductions = nullptr;  ///< registered with it (task_reductions.cpp)
+  std::uintptr_t* reductions = nullptr;  ///< registered with it (task_groups.cpp)
   kept_memory* kept = nullptr;           ///< their memory, if the construct's members share it
 };
 
