@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Regions, as compilers from GCC 4.9 on call them.
+// Regions, and teams.
 #include "parallel.hpp"
 
 #include <cstdint>
