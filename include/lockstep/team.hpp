@@ -2,8 +2,8 @@
 // lockstep/team.hpp -- persistent threads that run one function together (layer: team)
 //
 // run(f) calls f(member&) on every member, and returns when all calls have returned. The caller is member 0. The team
-// starts the other threads once and keeps them. Between regions they wait by the team's policy: by default they sleep
-// after about 50 us, or after 0.4 ms inside a region of more than 8 members. If they have learned when the next region
+// starts the other threads once and keeps them. Between regions they wait by the team's policy. By default they sleep
+// after about 50 us; inside a region of more than 8 members, after 0.4 ms. If they have learned when the next region
 // is due, they wake shortly before it. 4 ms after the last region they use no CPU. run() allocates nothing and takes no
 // lock. What members can do: member.hpp. For threads of your own: external_team.hpp. For threads that a member starts:
 // inside_region of region.hpp.

@@ -56,7 +56,7 @@ class weighted_schedule {
 
   /// For threads of your own: calls f(first, last) for the block of one of them, unless that is empty. All `size` threads
   /// call it in each loop, and every loop ends with a barrier or a join of all of them. `loop` is a number that all agree on,
-  /// and that grows from one loop to the next (modulo 2^32).
+  /// and that grows from one loop to the next (modulo 2^32). It may begin anew.
   template <class Function>
   void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
                  Function&& f) {

@@ -41,7 +41,8 @@ namespace detail {
 //           thread read what belongs to the region.
 //   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
 //           succeeds, the word has not changed in between, and the line was that of the loop: if the word has parts
-//           left, its loop goes on, and no other loop is announced. If it has none, it is of an earlier loop.
+//           left, its loop goes on, and no other loop is announced. If it has none, it is of an earlier loop,
+//           or lines were renewed after one.
 //   PART-4  The last that finishes with a share reports it. What was done for the share happens before the report.
 //   PART-5  Inside a region the phase is the number of the loop, counted by the members, and each share has one part.
 //           All members come to the same loops, and none leaves a loop before all have arrived. So each word is of loop
@@ -53,7 +54,7 @@ namespace detail {
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
-//   1  word.load           acquire  2      PART-3: the line that is read next is not behind the word
+//   1  word.load           acquire  2, 6   PART-3: the line that is read next is not behind the word
 //   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement or the
 //                                          barrier, and what it does will be by the report
 //   3  word.compare_exch   relaxed  -      it failed: 1 comes again
@@ -172,7 +173,7 @@ class loop_board {
         word_is<std::uint32_t>{construct, wait_kind::room_for_construct, 0, wait_subject::nobody});
   }
 
-  /// From the hand of all, or from a member's: hand_of(rank), below most_hands.
+  /// From the hand of all, or from a member's: hand_of(rank). Requires: rank < most_hands.
   std::size_t take_ticket(std::uint32_t construct, std::size_t hand = of_all) noexcept {
     return taken_from(construct, hand).fetch_add(1, memory_order_relaxed);  // 1
   }

@@ -127,7 +127,7 @@ struct assignment {
 
 class region_board {
  public:
-  /// After how many phases lines and claims are renewed (ANNOUNCE-5): half of the phases that a line can tell apart.
+  /// After how many phases lines, claims and reports are renewed (ANNOUNCE-5): half of those that a line can tell apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Phases begin after `first_phase`, and lines are renewed after `most_age` of them. `anticipates`: has an effect
