@@ -31,6 +31,9 @@ INSTANTIATE_TEST_SUITE_P(policies, team_in_short_model, testing::ValuesIn(sleepi
 INSTANTIATE_TEST_SUITE_P(policies, joinable_thread_model, testing::ValuesIn(policies()),
                          setting_name);
 
+/// No loop learns: what a place has learned in one execution would change the next one.
+const schedule shared = grain(1);
+
 TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_MAILBOX_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     mailbox calls(2, policy());
@@ -255,7 +258,7 @@ TEST_P(team_in_short_model,
       return a + b;
     };
     const auto one = [](std::size_t) { return 1; };
-    check(all.reduce_each(0, 2, 100, one, op) == 102, "each counted once");
+    check(all.reduce_each(0, 2, 100, one, op, shared) == 102, "each counted once");
     check(inner == 1, "ran");
   });
 }
@@ -436,10 +439,13 @@ TEST_P(team_model, a_loop_runs_each_iteration_once_whoever_comes) {
     int given = 0, found[2] = {};
     times(2, [&](int loop) {
       given = loop + 1;
-      all.for_each(0, 2, [&](std::size_t i) {
-        check(given == loop + 1, "sees what came before the loop");
-        ++found[i];
-      });
+      all.for_each(
+          0, 2,
+          [&](std::size_t i) {
+            check(given == loop + 1, "sees what came before the loop");
+            ++found[i];
+          },
+          shared);
       check(found[0] == given && found[1] == given, "the loop has awaited every share");
     });
   });
@@ -449,7 +455,7 @@ TEST_P(team_in_short_model, a_member_that_was_late_for_loops_comes_to_the_next_r
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     team all(2, policy());
     int found[2] = {}, members[2] = {};
-    const auto loop = [&] { all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }); };
+    const auto loop = [&] { all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }, shared); };
     times(2, [&](int) { loop(); });
     all.run([&](member& me) {
       members[me.rank()] = 1;
@@ -464,7 +470,7 @@ TEST_P(team_in_short_model, a_loop_does_not_wait_for_a_thread_that_never_comes) 
   explore_with(small(), [] {
     external_team all(3, policy());
     int found[3] = {};
-    times(2, [&](int) { all.for_each(0, 3, [&](std::size_t i) { ++found[i]; }); });
+    times(2, [&](int) { all.for_each(0, 3, [&](std::size_t i) { ++found[i]; }, shared); });
     check(found[0] + found[1] + found[2] == 6, "the caller ran all shares");
   });
 }
@@ -476,7 +482,8 @@ TEST_P(team_in_short_model,
     int found[2] = {};
     threads({[&] { all.serve(1); },
              [&] {
-               times(2, [&](int) { all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }); });
+               times(2,
+                     [&](int) { all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }, shared); });
                all.release();
              }});
     check(found[0] == 2 && found[1] == 2, "each share ran once");
@@ -488,14 +495,17 @@ TEST_P(team_in_short_model, an_exception_in_a_share_is_rethrown_whoever_ran_it_T
     team all(2, policy());
     bool caught = false;
     try {
-      all.for_each(0, 2, [](std::size_t i) {
-        if (i == 1) throw std::runtime_error("as thrown");
-      });
+      all.for_each(
+          0, 2,
+          [](std::size_t i) {
+            if (i == 1) throw std::runtime_error("as thrown");
+          },
+          shared);
     } catch (const std::runtime_error&) {
       caught = true;
     }
     int found[2] = {};
-    all.for_each(0, 2, [&](std::size_t i) { ++found[i]; });
+    all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }, shared);
     check(caught && found[0] + found[1] == 2, "rethrown, and works again");
   });
 }
@@ -504,7 +514,9 @@ TEST_P(team_in_short_model, a_loop_that_is_stopped_ends_and_the_next_one_is_whol
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
-    const auto loop = [&] { return all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }); };
+    const auto loop = [&] {
+      return all.for_each(0, 2, [&](std::size_t i) { ++found[i]; }, shared);
+    };
     int complete = 0;
     threads({[&] { all.request_stop(); }, [&] { times(2, [&](int) { complete += loop(); }); }});
     check(complete >= 1 && found[0] >= complete && found[1] >= complete, "one was stopped at most");
@@ -516,12 +528,15 @@ TEST_P(team_in_short_model, a_region_inside_a_share_runs_inline_whoever_runs_the
   explore_with({{2, 0, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
-    all.for_each(0, 2, [&](std::size_t i) {
-      all.run([&](member& inner) {
-        check(inner.size() == 1, "alone");
-        found[i] = 1;
-      });
-    });
+    all.for_each(
+        0, 2,
+        [&](std::size_t i) {
+          all.run([&](member& inner) {
+            check(inner.size() == 1, "alone");
+            found[i] = 1;
+          });
+        },
+        shared);
     check(found[0] + found[1] == 2, "ran in each share");
   });
 }
@@ -531,7 +546,8 @@ TEST_P(team_in_short_model, a_reduction_is_that_of_all_shares_whoever_ran_them) 
     team all(2, policy());
     times(2, [&](int) {
       const int sum = all.reduce_each(
-          0, 3, 0, [](std::size_t i) { return 1 << i; }, [](int a, int b) { return a + b; });
+          0, 3, 0, [](std::size_t i) { return 1 << i; }, [](int a, int b) { return a + b; },
+          shared);
       check(sum == 7, "each value once");
     });
   });
@@ -541,7 +557,7 @@ TEST_P(team_model, a_loop_of_a_crowd_awaits_the_shares_that_members_run_for_each
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(3, policy());
     int found[3] = {};
-    all.for_each(0, 3, [&](int i) { ++found[i]; });
+    all.for_each(0, 3, [&](int i) { ++found[i]; }, shared);
     check(found[0] + found[1] + found[2] == 3, "the loop has awaited every share");
   });
 }
