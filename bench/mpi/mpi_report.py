@@ -227,14 +227,3 @@ def fixed_table(rows):
     for (mpi, layout, work), (plain, fixed) in fixed_pairs(rows).items():
         lines.append([f"{mpi} {layout} {work.split(':')[1]}", us(wall(plain)), us(wall(fixed)), f"{wall(fixed) / wall(plain):.2f}"])
     return records.aligned(lines) if len(lines) > 1 else ""
-
-
-def settings_used(rows):
-    """Which setting was the best of each contender, and how often."""
-    counts = {}
-    for those in cells(rows).values():
-        for contender in (*plan.OPENMP, plan.ALONE, plan.LOCKSTEP):
-            one = best(those, contender)
-            if one and one["setting"]:
-                counts[(contender, one["setting"])] = counts.get((contender, one["setting"]), 0) + 1
-    return counts

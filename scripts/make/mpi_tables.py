@@ -23,12 +23,6 @@ def about(result):
     return "\n".join(text + (["**Rough: a quick run.**"] if result["quick"] else []))
 
 
-def settings(result):
-    """Which settings of the peers were the best, and how often."""
-    counts = report.settings_used(result["rows"])
-    return ", ".join(f"{contender} *{setting}* {count} x" for (contender, setting), count in sorted(counts.items()))
-
-
 def failures(result):
     found = sorted({f"{one['mpi']} {one['layout']}, {one['contender']} {one['setting']}: {one['error'].splitlines()[0]}"
                     for one in result["rows"] if "error" in one})
@@ -37,10 +31,9 @@ def failures(result):
 
 def sections(result, outcomes):
     parts = [about(result),
-             "A layout is ranks x threads of a rank; MPI only has a rank for each thread. A cell is the wall time of a step, a median. Of a "
-             "contender it is that of its best setting: as it is, active or passive OpenMP threads, ranks that yield "
-             f"(`mpi_yield_when_idle`), ranks that are bound to a CPU each. Where that was not the default: {settings(result) or 'nowhere'}. CPU time is that of all ranks in a "
-             "step."]
+             "A layout is ranks x threads of a rank; MPI only has a rank for each thread. A cell is the median wall time of a step, with the "
+             "best setting of the contender: as it is, with active or passive OpenMP threads, with ranks that yield "
+             "(`mpi_yield_when_idle`), or with ranks that are bound to a CPU each. CPU time is that of all ranks in a step."]
     for library in plan.LIBRARIES:
         for title, table, text in (
                 ("kernels", report.kernel_table, ""),
@@ -48,7 +41,7 @@ def sections(result, outcomes):
                  "*bare*: `MPI_Allreduce` by one thread of each rank, and no other threads. OpenMP: barrier, `MPI_Allreduce` by the "
                  "master, barrier. lockstep: `world.sync_sum`."),
                 ("what overlap gains", report.overlap_table,
-                 "The step of the heat equation with the rows under way during the work, over that with the exchange first.")):
+                 "A step of the heat equation that works while the messages are under way, over one that exchanges first.")):
             made = table(result["rows"], library.title)
             if made:
                 parts += [f"### {library.title}: {title}", *([text] if text else []), made]

@@ -315,16 +315,16 @@ def first_screen(programs, others):
              "the settings that were tried for a peer. Less is better.", at_a_glance(programs, others)]
     if "team" in programs:
         cpus = programs["team"]["machine"]["usable_cpus"]
-        parts += [f"**Where lockstep loses** on {cpus} CPUs. The operations in which the best peer is at least 1.05 times as fast, "
-                  "without those of loops with schedules, most of which are noise. After a pause ForkUnion's threads still poll, each on a CPU of its "
-                  "own; lockstep's sleep:", team_tables.lost(programs["team"], LOSES)]
+        parts += [f"**Where lockstep loses** on {cpus} CPUs: the operations in which the best peer is at least 1.05 times as fast. Loops with "
+                  "schedules are left out, because most of their differences are noise. After a pause ForkUnion's threads still poll, each on "
+                  "a CPU of its own; lockstep's sleep.", team_tables.lost(programs["team"], LOSES)]
     missed = [f"{outcomes.count(False)} of {outcomes.count(True) + outcomes.count(False)} of [{title}](#{anchor(title)})"
               for name, title in TARGETS if name in programs
               for outcomes in [[one["met"] for one in programs[name]["verdict"]]]]
     if missed:
-        parts.append(f"**Targets that are not met:** {'; '.join(missed)}. Most of the time that is lost is of one kind. After a pause of "
-                     "a millisecond or more, a region of `run()` pays for waking its members. A loop of `for_each()` stays on one thread "
-                     "then, and gains nothing where threads that poll would.")
+        parts.append(f"**Targets that are not met:** {'; '.join(missed)}. Most of the time is lost in one way: after a pause of a millisecond "
+                     "or more, a region of `run()` pays for waking its members. A loop of `for_each()` then stays on one thread, and gains "
+                     "nothing, while threads that poll gain.")
     return [part for part in parts if part]
 
 
