@@ -6,7 +6,7 @@ usage: exported_names_test.py [--write] REPOSITORY COMPILER
 
 The list has functions and variables of lockstep, without templates that a program instantiates for itself. Before a name is
 what has it: 'both', 'checked' or 'plain', the namespaces v0c and v0. --write makes the list. By day the checked half is
-compiled, with --write and at night both. What it exports of others' would be an accident.
+compiled, with --write and at night both. Names of other libraries that it exports are not listed.
 """
 
 import os

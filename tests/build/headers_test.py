@@ -4,13 +4,14 @@
 
 usage: headers_test.py [--brief] [--mpi=DIRECTORY[:DIRECTORY]...]... include-directory compiler [warning...]
 
-Files of src/ are compiled in the oldest standard only, and in the special builds. All headers together, and a program that uses them, are also compiled with warnings of strict users of GCC, and by an old Clang,
-which sees other shadows. The headers for use inside MPI are compiled for each --mpi, which names the directories of an MPI
-library's headers.
+Files of src/ are compiled in the oldest standard only, and in the special builds. All headers together, and a program that
+uses them, are also compiled with the warnings that strict users of GCC set, and by an old Clang, which warns of other
+shadowed names. The headers for use inside MPI are compiled for each --mpi, which names the directories of an MPI library's
+headers.
 
-With --brief all are taken together, in the oldest and the newest standard and in two special builds; alone, in
-the oldest standard, only those of both folders that the last commits or the working tree have changed. That takes a tenth of the time. Who
-breaks another header by a change of this one is told at night.
+With --brief all are compiled together, in the oldest and the newest standard and in two special builds. Only those that the
+last commits or the working tree have changed are compiled alone, in the oldest standard. That takes a tenth of the time. A
+change that breaks another header is found at night.
 """
 
 import shutil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/contract/bad_arguments_test.cpp -- every class refuses what cannot be, and says what would do
+// tests/contract/bad_arguments_test.cpp -- every class refuses impossible arguments, and says which are possible
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
 

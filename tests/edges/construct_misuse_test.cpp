@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/construct_misuse_test.cpp -- members that meet from different constructs are told so, by place
+// tests/edges/construct_misuse_test.cpp -- members meet from different constructs: the message names both places
 #if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
 #define LOCKSTEP_DIAGNOSE_MISUSE 1
 #endif

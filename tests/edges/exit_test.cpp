@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/exit_test.cpp -- the end of a program, with teams in every state: it ends, with its status
 //
-// Each in a process of its own, 20 times. What hangs is for the ctest timeout.
+// Each end runs in a process of its own, 20 times. The ctest timeout ends what hangs.
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>

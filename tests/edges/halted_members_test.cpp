@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/halted_members_test.cpp -- loops while threads of the team do not run: halted between regions, or in a part
 //
-// A thread is halted in a signal handler, which reads from a pipe. Nothing but the test lets it go on, so a loop
-// that waits for it never ends: the ctest timeout tells.
+// A thread is halted in a signal handler, which reads from a pipe. Nothing but the test lets it go on, so a loop that
+// waits for it never ends, and meets the ctest timeout.
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/late_members_test.cpp -- loops end without the members that have not begun
 //
-// A member is kept from beginning by its start hook. Nothing but the test lets it go on, so a loop that waits
-// for it never ends: the ctest timeout tells.
+// A member's start hook keeps it from beginning. Nothing but the test lets it go on, so a loop that waits for it never
+// ends, and meets the ctest timeout.
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>

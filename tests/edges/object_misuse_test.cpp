@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/object_misuse_test.cpp -- an object is destroyed while a thread waits on it: said, with its name
+// tests/edges/object_misuse_test.cpp -- an object is destroyed while a thread waits on it: the message names it
 //
-// And what only looks like it is let alone: the waiter itself destroys as soon as its wait has returned; the
-// program ends while a thread that nobody joins waits on an object of static storage.
+// Two cases are no misuse: a waiter destroys the object as soon as its wait has returned; the program ends while a
+// thread that nobody joins waits on an object of static storage.
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/real_time_test.cpp -- a thread of real-time priority that waits lets ordinary ones run
 //
-// All threads share one CPU, so what a SCHED_FIFO thread does not give up nobody else gets; sched_yield()
-// gives nothing to threads of lower priority. Skipped where such priorities are not to be had. The limit
-// on real-time CPU without a sleep ends a program that polls instead, before the machine is disturbed.
+// All threads share one CPU. While a SCHED_FIFO thread does not sleep, no thread of lower priority runs: sched_yield()
+// gives it nothing. Skipped where the system does not grant such priorities. The limit on real-time CPU without a sleep
+// ends a program that polls, before it disturbs the machine.
 #include <thread_synchronizer.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/team_misuse_test.cpp -- what is wrong with a team's life is said, not a hang or use after free
+// tests/edges/team_misuse_test.cpp -- a misused team gets a message, not a hang or a use after free
 #if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
 #define LOCKSTEP_DIAGNOSE_MISUSE 1
 #endif

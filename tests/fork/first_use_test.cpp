@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tests/fork/first_use_test.cpp -- what a program does first: fork() in the middle of it, and what it may cost
+// tests/fork/first_use_test.cpp -- first uses of the library: fork() in the middle of one, and what one may cost
 //
-// And that no two threads have one number, after a fork() either.
+// Also: no two threads have the same number, even after a fork().
 //
-// Each round is a fresh process: this program called again, because what is used first is cold only once.
+// Each round is a fresh process, because a first use happens once in a process.
 #define LOCKSTEP_DIAGNOSE_MISUSE 1
 #include <gtest/gtest.h>
 #include <sched.h>

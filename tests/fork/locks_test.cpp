@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/fork/locks_test.cpp -- locks that others queue for when their process forks
 //
-// The pattern of pthread_atfork: who forks holds the lock, and frees it in the child. Nobody waits there,
-// whatever the object's word said. A child that hangs is ended by its alarm.
+// The pattern of pthread_atfork: the thread that forks holds the lock, and frees it in the child. No thread waits
+// there, whatever the object's word says. A child that hangs is ended by its alarm.
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/litmus/litmus_test.cpp -- the explorer's memory is that of the C++ model
 //
-// The classic small programs, each with all the outcomes it may have and none else: what the explorer
-// forbids it could never find broken, and what it allows without reason it would report for nothing.
-// Not there are the outcomes that need a load of a value stored later, or a store that enters the
-// modification order before an older one (memory.hpp says so).
-// Source [ALGLAVE14] for the programs and their names.
+// The classic small programs, each with exactly the outcomes that it may have. An outcome that the explorer wrongly
+// forbids hides faults; one that it wrongly allows reports faults that are none. Left out are outcomes that need a load
+// of a value stored later, or a store that enters the modification order before an older one (memory.hpp). Source
+// [ALGLAVE14] for the programs and their names.
 #include "platform/system.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/model/tasks_model_test.cpp -- the pool of OpenMP's tasks, and their dependences, under all schedules
 //
-// The sources of the runtime themselves, without its regions: a member is a thread of the model, and the barrier is the
-// least that task_pool.hpp asks for. Memory that the pool gives back stays where it is until the execution ends, and counts
-// as written then: so a use that is not ordered before is found, and so is memory that is given back twice.
+// The sources of the runtime themselves, without its regions: a member is a thread of the model, and the barrier has
+// only what task_pool.hpp asks for. Memory that the pool gives back stays where it is until the execution ends, and
+// counts as written then: so a use that is not ordered before is found, and so is memory that is given back twice.
 #include "platform/process_fence.hpp"
 #include "wait/wait_engine.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/mpi/rank_graph_test.cpp -- parts of graphs run as they should, with queues in place of MPI
 //
-// A rank is a thread with a team. Messages go through queues of as many places as there would be buffers, so what would
-// deadlock between processes does so here, and what is not ordered is a race that ThreadSanitizer sees.
+// A rank is a thread with a team. A queue of messages has as many places as an edge has buffers. So a deadlock between
+// processes is one here, too, and a missing order is a race that ThreadSanitizer sees.
 #include "mpi/rank_part.hpp"
 
 #include <gtest/gtest.h>

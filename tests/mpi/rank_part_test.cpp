@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/mpi/rank_part_test.cpp -- how a graph across ranks is split, and that no split can deadlock (WMSG-1 to -3, SPLIT-1 and -2)
 //
-// Without threads and without MPI. The deadlock test runs all parts of random graphs with members that may take any node
-// that could begin, and take those first that will block: whatever a plan does, it is one of these.
+// Without threads and without MPI. The deadlock test runs all parts of random graphs with members that may take any
+// node that could begin, and take those first that will block. So it covers whatever a plan does.
 #include "mpi/rank_part.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A process with libraries of GCC's and of Clang's OpenMP: one pool of threads. What others leave of that is said.
+"""A process with libraries of GCC's and of Clang's OpenMP: one pool of threads. If another runtime has started as well, ours says so.
 
 usage: one_pool_test.py libgomp.so.1 path-of-the-command
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/build_info_test.cpp -- the library tells how it was built
+// tests/platform/build_info_test.cpp -- build_info() says how the library was built
 #include <lockstep/build_info.hpp>
 
 #include <gtest/gtest.h>

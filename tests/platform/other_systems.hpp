@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/other_systems.hpp -- the futexes of macOS and FreeBSD, on stand-ins of those systems' calls
 //
-// No machine here runs them. So their calls are made here out of Linux's futex, by what their manual pages and sources say:
-// arguments that such a system would refuse or understand otherwise end the program, and each eighth wait ends with an
-// error that the page lists. futex_test.cpp then finds out whether our files keep the contract with such calls. What a page
-// does not say, and how the system really behaves, is not found out so.
+// No machine here runs these systems. So their calls are made from Linux's futex, by their manual pages and sources.
+// Arguments that such a system would refuse or understand otherwise end the program. Each eighth wait ends with an
+// error that the page lists. futex_test.cpp shows whether our files keep the contract with such calls, not how the
+// system really behaves.
 //
-// futex is one of them after the other: each round of the tests (--gtest_repeat) takes the next.
+// `futex` is one of them: each round of the tests (--gtest_repeat) takes the next.
 #pragma once
 
 #include "platform/posix_system.hpp"

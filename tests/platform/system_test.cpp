@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/system_test.cpp -- the names of the seam do what those they stand for do
+// tests/platform/system_test.cpp -- the functions of the seam do what the native ones do
 #include "platform/system.hpp"
 #include <lockstep/thread.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/this_thread_test.cpp -- what was wished for is what the system then says
+// tests/platform/this_thread_test.cpp -- the system confirms what was asked for
 #include "platform/process.hpp"
 
 #include <gtest/gtest.h>

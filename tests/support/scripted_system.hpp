@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/support/scripted_system.hpp -- a system seam that plays a script on a clock of its own
 //
-// For LOCKSTEP_SYSTEM_SEAM (src/platform/system.hpp), in tests of one thread. Every call is recorded and
-// runs the action that the test hung on it, which stands for what other threads do at that moment.
-// Time passes only by calls: a look at the clock takes 25 ns, a pause 26 ns, a yield 500 ns, a sleep lasts
-// until its deadline unless an action ends it. A wait on a line lasts as long as was asked for, unless an action ends it;
-// what it does not wait for is a store to the armed word after arm_line(), which the test notes by write_line().
+// For LOCKSTEP_SYSTEM_SEAM (src/platform/system.hpp), in tests of one thread. Every call is recorded and runs the
+// action that the test has attached to it. The action stands for what other threads do at that moment. Time passes only
+// by calls: a look at the clock takes 25 ns, a pause 26 ns, a yield 500 ns, a sleep lasts until its deadline unless an
+// action ends it.
 //
 // A sleep that nothing will ever end throws `stranded` where real threads would hang.
 #pragma once

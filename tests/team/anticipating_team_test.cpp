@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members part
+// tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members leave a
+// shared CPU
 #include <lockstep/build_info.hpp>
 #include <lockstep/team.hpp>
 #include <lockstep/topology.hpp>

@@ -5,8 +5,8 @@
 usage: make_trace.py FILE [--members 4] [--slices 2000] [--seed 1]
 
 Each region has the members' parts. Member 0 begins first, each other 300 ns after the one before it (100 ns in large
-teams). In the middle all meet at a barrier,
-to which the last member comes last. Then each runs a node. Now and then a loop runs inline.
+teams). In the middle all meet at a barrier, to which the last member comes last. Then each runs a node. Now and then a
+loop runs inline.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/trace_environment_test.cpp -- LOCKSTEP_TRACE, TRACE-4, and what is left of it all while nobody watches
+// tests/trace/trace_environment_test.cpp -- LOCKSTEP_TRACE, TRACE-4, and what is known of threads while nobody watches
 //
-// The program starts itself anew, with a word that says what to do: what a process does once, it does once.
+// Each test starts this program anew, with an argument that says what to do, because a process reads its environment
+// once.
 #include <lockstep/team.hpp>
 #include <lockstep/trace.hpp>
 

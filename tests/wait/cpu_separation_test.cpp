@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 and SEPARATE-4, on the scripted system; of boards, and of the barrier of a
-// program's own threads. When to move: member_pace_test.cpp
+// tests/wait/cpu_separation_test.cpp -- SEPARATE-1 and SEPARATE-4, on the scripted system; for boards, and for the
+// barrier of a program's own threads. When to move: member_pace_test.cpp
 #include "wait/cpu_separation.hpp"
 #include <lockstep/ranked_barrier.hpp>
 #include "region/region_board.hpp"

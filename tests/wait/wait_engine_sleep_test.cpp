@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_engine_sleep_test.cpp -- the word changes at the worst moments of sleep()
 //
-// The condition is asked between the look at the word and the mark: in it, other threads play.
+// The condition is asked between the look at the word and the mark. There the test does what other threads would do.
 #include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>

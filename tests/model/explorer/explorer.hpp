@@ -10,9 +10,9 @@
 // do not end (no progress), plain accesses that nothing orders, atomics used before their construction
 // is ordered or after their destruction, and whatever the scenario checks itself.
 //
-// A thread that pauses or yields goes on only after another thread has changed something, or when no other
-// thread can go on, or, at the cost of a preemption, until it has lost patience: so polling loops end, and
-// are not explored look by look.
+// A thread that pauses or yields goes on only after another thread has changed something, or when no other thread can
+// go on. At the cost of a preemption it polls on, a limited number of times. So polling loops end, and are not explored
+// look by look.
 #pragma once
 
 #include <atomic>
