@@ -76,7 +76,7 @@ TEST_F(adapters_opencv, runs_each_stripe_once_and_numbers_its_threads) {
       std::vector<std::atomic<int>> runs(1000);
       std::vector<std::set<std::thread::id>> who(static_cast<std::size_t>(limit));
       cv::Mutex lock;
-      // The first thread gives a second one time to come; but does not insist on it.
+      // The first thread gives a second one time to come, but does not wait for it.
       std::atomic<int> stripes(0), looks(0);
       const auto let_another_come = [&] {
         stripes.fetch_add(1);

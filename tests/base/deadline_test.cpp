@@ -97,7 +97,7 @@ TEST(deadline, at_a_point_of_any_clock_is_as_far_from_now_as_the_point_is) {
   using wall = std::chrono::system_clock;
   scripted_system& system = scripted_system::reset();
   for (const auto distance : {seconds(5), seconds(86400)}) {
-    // The script's clock stands still meanwhile, the others do not: at most a second, says the test.
+    // The scripted clock stands still meanwhile, the others do not: the test allows them a second.
     const std::uint64_t wished =
         static_cast<std::uint64_t>(nanoseconds(distance).count()) + system.now;
     for (const deadline until :

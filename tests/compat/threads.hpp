@@ -29,7 +29,7 @@ class crew {
   std::vector<std::thread> threads_;
 };
 
-/// Occasion for the others to do what they must not do. Nothing depends on their using it; the
+/// Gives the others an occasion to do what they must not do. Nothing depends on their using it; the
 /// limit is for machines where each yield goes to a stranger's time slice.
 inline void let_others_run() {
   const auto enough = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);

@@ -114,7 +114,7 @@ TEST_P(callbacks, an_operation_of_a_team_of_lent_threads_may_call_it) {
   for (std::thread& each : lent) each.join();
 }
 
-/// Whatever happens to one calls the team.
+/// Each operation on one (copy, move, end) calls the team.
 struct caller {
   static inline team* called = nullptr;
   static void call() {

@@ -174,7 +174,7 @@ TEST(exit_edges, while_threads_serve_and_one_runs_regions_of_an_external_team) {
 TEST(exit_edges,
      a_caller_that_comes_after_the_end_of_a_static_team_waits_for_the_end_of_the_process) {
   expect_ends([] {
-    // Destroyed after the team: by then the caller stands before a team that is no more.
+    // Destroyed after the team: by then the caller waits for a team that has ended.
     static struct last {
       std::atomic<bool> team_is_gone{false};
       std::atomic<bool> came{false};
@@ -195,8 +195,8 @@ TEST(exit_edges,
   });
 }
 
-/// Destroyed after the static team that is made after it: then threads come to the team for some time. (Whether one comes is
-/// not known: all may wait there already.)
+/// Destroyed after the static team that is made after it: meanwhile threads may come to the team. (Whether one does is not
+/// known: all may wait there already.)
 struct after_the_team {
   std::atomic<bool> is_gone{false};
   ~after_the_team() {

@@ -28,7 +28,7 @@ struct counting {
   void operator()(std::size_t, std::size_t) const { ++calls; }
 };
 
-/// Trivially copyable, and yet a copy is something else: each member counts in a place of its own.
+/// Trivially copyable, yet each copy counts in a place of its own.
 struct counting_by_rank {
   mutable std::array<unsigned char, 4> calls{};
   void operator()(member& me) const { ++calls[me.rank()]; }

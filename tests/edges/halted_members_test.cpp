@@ -175,8 +175,8 @@ TEST_P(halted_members, that_have_not_begun_keep_no_loop_with_a_share_for_each_fr
   }
 }
 
-/// A loop of which a worker is halted in its first iteration. The caller begins when that is so, and what the others
-/// have done meanwhile is counted. Its team must not learn: it could run the loop on the caller, which waits for a worker.
+/// A loop in whose first iteration a worker is halted. The caller begins after that, and counts what the others have
+/// done meanwhile. Its team must not learn: it could run the loop on the caller, which waits for a worker.
 class loop_with_halted_worker {
  public:
   explicit loop_with_halted_worker(std::size_t iterations) : visits_(iterations) {}

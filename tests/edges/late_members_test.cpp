@@ -125,7 +125,7 @@ TEST_P(late_members, shares_that_were_not_begun_when_the_loop_was_stopped_are_no
     ++visits[i];
     all->request_stop();
   };
-  // A grain is a promise: no earlier team's short loop at this place makes one share of all.
+  // With a grain the loop has several shares, also if an earlier team learned that loops of this place are short.
   EXPECT_FALSE(all->for_each(0, members(), visit, lockstep::grain(1)));
   EXPECT_EQ(visits[0], 1);
   // There are no more shares than CPUs.

@@ -27,7 +27,7 @@ struct refused : std::runtime_error {
   refused() : std::runtime_error("refused") {}
 };
 
-/// A BasicLockable with moods, of one mutex for all.
+/// A BasicLockable that throws when it is told to; all of them share one mutex.
 struct handle {
   std::mutex& inner;
   std::function<void()> before_lock = [] {};
@@ -165,7 +165,7 @@ TEST_P(throwing_locks, CONDITION6_one_in_the_middle_of_a_chain_that_cannot_unloc
   lock.lock();
   lock.before_unlock = [&] {
     lock.before_unlock = [] {};
-    // One that waits without the lock, which it then gives up in our place: it is behind us.
+    // One that waits without the lock, and gives the lock up in our place: it is behind us in the queue.
     threads.emplace_back([&] {
       struct shared_unlock {
         std::mutex& inner;

@@ -297,7 +297,7 @@ TEST_P(values, without_copies_are_reduced_by_the_team) {
 
 TEST_P(values, of_every_kind_are_reduced_and_scanned) {
   team workers(members());
-  // No default constructor is `counted`, above. bool, by way of what std::vector gives for one:
+  // `counted` above has no default constructor. bool, by what std::vector<bool> gives for one:
   std::vector<bool> bits(300, true);
   const auto bit = [&](std::size_t i) { return bits[i]; };
   EXPECT_TRUE(workers.reduce_each(0, 300, true, bit, std::logical_and<>()));
@@ -376,7 +376,7 @@ TEST_P(values, REDUCE_4_a_stop_ends_a_reduction_of_a_huge_range_soon) {
         return 1.0;
       };
       call(me, value);
-      went_on = true;  // a value that is none has been returned
+      went_on = true;  // no value has been returned
     }));
   };
   const auto plus = std::plus<double>();

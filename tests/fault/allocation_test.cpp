@@ -23,10 +23,10 @@
 
 namespace {
 
-/// What operator new does, and has done.
+/// What operator new is to do, and what it has done.
 struct memory {
   inline static std::atomic<long> living{0}, made{0};
-  /// So many allocations succeed until one is refused; then all do again. Negative: all.
+  /// So many allocations succeed, the next one is refused, and all later ones succeed. Negative: all succeed.
   inline static std::atomic<long> until_refusal{-1};
 
   static void* allocate(std::size_t size) {
@@ -63,7 +63,7 @@ std::ptrdiff_t count_threads() {
   return std::distance(begin(tasks), end(tasks));
 }
 
-/// Whether so many are left. One that was joined may still be on its way out of the table.
+/// Whether so many are left. A thread that was joined may still be listed for a moment.
 bool come_down_to(std::ptrdiff_t threads) {
   for (int look = 0; look < 100000; ++look) {
     if (count_threads() <= threads) return true;
@@ -98,7 +98,7 @@ void throw_in_a_region() {
       });
     } catch (const int&) {
     } catch (const std::bad_alloc&) {
-      // The system's for the region's exception; the team must still work, and goes on.
+      // The system allocates for the region's exception; the team must still work.
     }
     std::atomic<int> synced{0};
     workers.run([&](lockstep::member& self) { synced += self.sync_threads(); });
@@ -208,7 +208,7 @@ exchange read_and_write(wait_policy policy) {
   };
 }
 
-/// Rank 0 notifies first and waits then; the other the other way round.
+/// Rank 0 notifies first and then waits; rank 1 waits first.
 template <class Notifications>
 exchange ping_pong(wait_policy policy) {
   return [ping = shared<Notifications>(policy), pong = shared<Notifications>(policy)](

@@ -17,7 +17,7 @@
 
 namespace lockstep::test {
 
-/// What a child says when the system has not what its test needs.
+/// The exit status of a child whose system lacks what the test needs.
 constexpr int cannot_be_tested = 99;
 
 class child_process {

@@ -62,7 +62,7 @@ struct faulty_system {
     }
     std::uint64_t limit = detail::no_deadline;
     if (futex_fails && seeded_draws::once_in(3)) limit = seeded_draws::next() % 100000;
-    // What sleeps to a point of a clock that jumps is woken by the jump: here a little later.
+    // The jump of a clock wakes what sleeps until a time of that clock: here a little later.
     if (clock == clock_kind::jumping && deadline != detail::no_deadline && limit > 500000)
       limit = 500000;
     detail::native_futex::wait(word, expected, until(deadline, limit));

@@ -220,7 +220,7 @@ TYPED_TEST(notified_in_a_handler, by_a_thread_in_a_queue_it_lets_another_thread_
     subject<TypeParam> what(policy);
     const handler installed(notify<TypeParam>, &what);
     std::atomic<int> ended{0};
-    // Always on its way into a queue or out of it, often with the queue's lock.
+    // This thread is always on its way into a queue or out of it, and often holds the queue's lock.
     std::thread interrupted([&] {
       lockstep::semaphore none(0, wait_policy::block());
       for (unsigned i = 0; ended < rounds; ++i) {

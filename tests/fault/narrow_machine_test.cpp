@@ -103,7 +103,7 @@ TEST(fifth_of_a_cpu, that_comes_later_is_enough_for_every_workload) {
   std::printf("throttled %ld times\n", group.read("cpu.stat", "nr_throttled"));
 }
 
-/// From now on the user that this becomes may have so many threads.
+/// The process becomes another user, who may have so many threads.
 bool limit_threads(rlim_t count) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NPROC, &limit) != 0 || count > limit.rlim_max) return false;
@@ -144,7 +144,7 @@ int start_at_the_limit() {
 
 TEST(thread_limit, of_the_system_is_reported_at_each_thread_of_a_team_and_a_retry_works) {
   const int status = in_child([] {
-    // The limit does not bind root; the stranger has no other processes.
+    // The limit does not bind root; this user has no other processes.
     if (getuid() != 0 || setuid(54321) != 0) return cannot_be_tested;
     return start_at_the_limit();
   });

@@ -63,7 +63,7 @@ class page {
   void* begin_;
 };
 
-/// Who is the last of the threads whose call has returned.
+/// Tells which thread's call returns last.
 class countdown {
  public:
   void start(std::size_t count) { left_.store(count, std::memory_order_relaxed); }
@@ -73,11 +73,11 @@ class countdown {
   std::atomic<std::size_t> left_{0};
 };
 
-/// Who waits with this deadline is often out of the queue again when he is looked for.
+/// A waiter with this deadline has often left the queue again when the notifier looks for it.
 constexpr std::chrono::microseconds soon(20);
 
 /// Per class: how many threads use an object, how many of them count, and what each does with it; true
-/// for the one who destroys it.
+/// for the one that destroys it.
 template <class Object>
 struct scenario;
 
@@ -216,7 +216,7 @@ struct scenario<lockstep::shared_mutex> : last_holder<lockstep::shared_mutex> {
   static bool act(lockstep::shared_mutex& lock, std::size_t rank, countdown& holders) {
     if (rank == 0) return last_holder::act(lock, rank, holders);
     while (!lock.try_lock_shared_for(soon)) continue;
-    // Two readers may both hold it: who counts first may unlock last, hence the writer's turn too.
+    // Two readers may both hold it: the one that counts first may unlock last, hence the writer's turn, too.
     const bool last = holders.is_last();
     lock.unlock_shared();
     return last && (lock.lock(), lock.unlock(), true);

@@ -98,7 +98,7 @@ class signal_freezer {
   bool freeze(pid_t task) {
     const unsigned before = frozen_;
     if (syscall(SYS_tgkill, getpid(), task, SIGUSR2) != 0) return false;
-    // Unless it was about to end, it will be there soon; if not, the next thaw is for it.
+    // Unless the thread was about to end, it will be there soon. If it was, the next thaw is for it.
     for (int looks = 0; looks < 100 && frozen_ == before; ++looks) std::this_thread::yield();
     return true;
   }
@@ -106,7 +106,7 @@ class signal_freezer {
     ++thaws_;
     syscall(SYS_futex, &thaws_, FUTEX_WAKE_PRIVATE, 1 << 30, nullptr, nullptr, 0);
   }
-  /// From now on nobody freezes any more, though his signal comes late.
+  /// From now on no thread freezes any more, even if its signal comes late.
   void close() {
     closed_ = true;
     thaw(0);
@@ -150,7 +150,7 @@ class group_freezer {
   inline static unsigned frozen_ = 0;
 };
 
-/// Freezes threads of the program, one after the other, while the workloads run: at least `enough` times.
+/// Freezes threads of the program, one after the other, at least `enough` times, while the workloads run.
 template <class Freezer>
 void freeze_members(Freezer& freezer, progress& state, unsigned enough) {
   while (freezer.count() < enough) {

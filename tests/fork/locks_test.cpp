@@ -48,7 +48,7 @@ class sleepers {
   std::vector<std::thread> threads_;
 };
 
-/// Two threads that take turns, often enough for a lock that counts those who overtake (4096).
+/// Two threads that take turns, more often than a lock lets others overtake (4096).
 template <class Take, class Give>
 int contend(Take take, Give give) {
   constexpr int turns = 10000;
@@ -142,7 +142,7 @@ TEST_P(fork_locks, a_semaphore_whose_permits_others_queue_for_works_in_the_child
   EXPECT_FALSE(permits.try_acquire());
 }
 
-/// In the child: one waits, the other notifies, in turns; and nobody is counted who is not there.
+/// In the child: one waits, the other notifies, in turns; no thread of the parent is counted.
 template <class Mutex>
 int take_turns(Mutex& lock, lockstep::condition_variable& changed) {
   int turn = 0;  // plain: under the lock

@@ -86,7 +86,7 @@ TEST(two_processes, hand_over_with_spin) {
       }));
 }
 
-/// Looks again each millisecond, whoever notifies from wherever.
+/// Looks again each millisecond: the notifier may be in the other process.
 template <class Object>
 void wait_in_steps(Object& object) {
   while (object.wait_for(std::chrono::milliseconds(1)) != wait_status::ready) continue;

@@ -150,7 +150,7 @@ class interpreter {
   static constexpr std::size_t no_place = ~std::size_t{0};
   static constexpr char skipped = 0, said_false = 1, said_true = 2;
 
-  /// What lies on ways from `to` to `from`.
+  /// The nodes on the ways from `to` to `from`.
   void find_body(shape::loop& of) {
     std::vector<bool> ahead(of_.size(), false), behind(of_.size(), false);
     ahead[of.to] = behind[of.from] = true;

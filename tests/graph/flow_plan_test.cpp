@@ -163,7 +163,7 @@ TEST(flow_plan, never_gets_stuck) {
   }
 }
 
-/// Edges go to higher numbers, and any node may decide a loop to any other: most of it makes no sense.
+/// Edges go to higher numbers, and any node may be the test of a loop to any other: most such graphs are refused.
 graph loops_anywhere(std::mt19937& random, std::vector<std::pair<std::size_t, std::size_t>>& edges,
                      std::vector<std::pair<std::size_t, std::size_t>>& loops) {
   graph g;

@@ -27,7 +27,7 @@ using lockstep::team;
 
 class plan_inside : public lockstep::test::each_team {
  protected:
-  /// A graph of nodes side by side on different members, so that all are being run at once.
+  /// A graph of nodes side by side on different members, so that all run at the same time.
   template <class Function>
   graph side_by_side(Function f) const {
     graph g;

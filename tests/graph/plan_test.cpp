@@ -782,7 +782,7 @@ TEST_P(plan_run, says_which_node_made_it_late) {
   clock::time_point called = clock::now();
   const auto quick = g.node("quick", [] {});
   const auto slow = g.node("slow", [&] {
-    // Longer than all before it, however long that was held up.
+    // Longer than all before it, however long those were held up.
     const auto begin = clock::now(), end = begin + (begin - called) + length;
     while (clock::now() < end) continue;
   });
@@ -800,7 +800,7 @@ TEST_P(plan_run, says_which_node_made_it_late) {
   EXPECT_GE(made.late, std::chrono::milliseconds(15));
   ASSERT_NE(made.cause, nullptr);
   EXPECT_EQ(std::string(made.cause), "slow");
-  // What was over before the call has no time any more.
+  // A deadline that was over before the call leaves no time.
   length = std::chrono::nanoseconds(0);
   called = clock::now();
   made = flow.run_by(std::chrono::steady_clock::now() - std::chrono::hours(1));

@@ -65,7 +65,7 @@ struct verbs {
       return last - first;
     };
   }
-  /// What returns a value says by an exception that it was stopped.
+  /// A verb that returns a value throws when it was stopped.
   template <class Loop>
   static bool is_complete(std::size_t n, const Loop& loop) {
     try {

@@ -300,7 +300,7 @@ TEST_P(auto_reset_event_model, one_who_waits_for_ever_gets_what_one_who_gives_up
     auto_reset_event ready(policy());
     threads({[&] { ready.notify(); }, [&] { ready.wait(); },
              [&] {
-               // Gives the notification on, should it get one.
+               // If it gets a notification, it passes it on.
                if (ready.wait_for(a_long_time()) == wait_status::ready) ready.notify();
              }});
   });

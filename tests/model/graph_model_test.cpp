@@ -299,7 +299,7 @@ TEST_P(flow_walk_model, the_steps_of_a_team_wide_node_begin_anew_in_each_of_its_
   });
 }
 
-/// Where nobody else comes, a member waits for a step of another, and so runs it.
+/// Where no other member comes, a member waits for a step of another, and so runs it.
 TEST_P(flow_walk_model, a_member_that_waits_has_told_what_it_has_done_WALK_5) {
   graph g;
   const auto left = g.node("left", nothing).cost(std::chrono::microseconds(20)),
@@ -323,7 +323,7 @@ TEST_P(flow_walk_model, a_member_that_waits_has_told_what_it_has_done_WALK_5) {
   });
 }
 
-/// Who sleeps wakes up now and then, to look for help. That would end a run, too, but late.
+/// A sleeper wakes up now and then, to look for work. That would end a run, too, but late.
 TEST_P(flow_walk_model, a_stop_wakes_those_who_wait_for_a_lane_WALK_3) {
   graph g;
   const auto first = g.node("first", nothing).pin(0), last = g.node("last", nothing).pin(1);

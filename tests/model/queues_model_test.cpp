@@ -380,7 +380,7 @@ TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_
                    lock.lock();
                    lock.unlock();
                    std::unique_lock<mutex> guard(lock);
-                   // Nobody says anything: it comes back without a place in the mutex's queue.
+                   // No thread notifies it: it comes back without a place in the mutex's queue.
                    static_cast<void>(changed.wait_for(guard, std::chrono::microseconds(900)));
                  },
                  uses, uses});

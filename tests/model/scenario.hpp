@@ -32,8 +32,8 @@ inline std::vector<setting> policies() {
       {"block", wait_policy::block()}, {"adaptive", wait_policy()}, {"spin", wait_policy::spin()}};
 }
 
-/// For objects with a mark beside the state: who pays for the fence follows from the policy, and what it
-/// is from the system.
+/// For objects with a mark beside the state: the policy decides who pays for the fence, the system what
+/// fence it is.
 inline std::vector<setting> policies_and_fences() {
   return {{"block", wait_policy::block()},
           {"crowded", wait_policy().when_crowded(true)},
@@ -51,7 +51,7 @@ inline std::string setting_name(const testing::TestParamInfo<setting>& info) {
 class model_test : public testing::TestWithParam<setting> {
  protected:
   static wait_policy policy() { return GetParam().policy; }
-  /// Longer than anything takes; but those who spin look at the clock until it is over.
+  /// Longer than anything takes; but spinners look at the clock until it is over.
   static std::chrono::nanoseconds a_long_time() {
     return policy().is_spin() ? std::chrono::milliseconds(3) : std::chrono::hours(1);
   }
@@ -131,7 +131,7 @@ class mortal {
   bool alive_ = true;
 };
 
-/// Who finds `object` terminated, without waiting on it, sees what came before the call.
+/// A thread that finds `object` terminated, without waiting on it, sees what came before the call.
 template <class Object>
 void look_whether_terminated(Object& object) {
   int data = 0;

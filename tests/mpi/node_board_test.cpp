@@ -106,7 +106,7 @@ TEST_P(node_board_of, numbers_may_wrap) {
   run_threads(2, [&](std::size_t rank) {
     node_board board(memory.get(), 2);
     wait_history history = {};
-    // Numbers are compared by their distance, which is below half of all: so the board is led to the wrap in steps.
+    // Numbers are compared by their distance, which must be below 2^31: so the board is led to the wrap in steps.
     for (const std::uint32_t number :
          {0x60000000u, 0xc0000000u, 0xfffffffeu, 0xffffffffu, 0u, 1u, 2u}) {
       board.publish(rank, number, note_of(rank, 0), nullptr, 0);

@@ -227,7 +227,7 @@ TEST(futex, FUTEX_4_a_deadline_in_the_past_lets_the_wait_return) {
   EXPECT_EQ(word.load(memory_order_relaxed), 0u);
 }
 
-// Where a call takes larger units, a time that is rounded down to 0 of them may mean: for ever.
+// Where a call takes larger units, a time that is rounded down to 0 of them may mean "for ever".
 TEST(futex, FUTEX_4_the_nearest_deadlines_let_the_wait_return) {
   wait_word word{0};
   for (std::uint64_t rest = 0; rest < 3000; rest += 10)

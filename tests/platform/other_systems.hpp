@@ -69,7 +69,7 @@ inline bool is_unlucky() {
 inline timespec nanoseconds(uint64_t time) {
   return {static_cast<time_t>(time / 1000000000), static_cast<long>(time % 1000000000)};
 }
-/// Threads that still wait, which nobody looks at; a word that differs is no error.
+/// Returns the number of threads that still wait, which our code ignores; a word that differs is no error.
 inline int apple_sleep(void* word, uint64_t value, const timespec* time) {
   expect(value <= UINT32_MAX, "a value that is wider than the word");
   if (is_unlucky()) return fail(EFAULT);  // the page is not there at this moment

@@ -22,7 +22,7 @@ using lockstep::test::scripted_system;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;
 
-/// Ready from a point of the clock on; the thread that makes it so wakes who sleeps.
+/// Ready from a point of the clock on; the thread that makes it ready wakes the sleeper.
 struct region : lockstep::detail::waitable {
   std::uint64_t at;
   std::uint64_t late;                      ///< how much later than wanted sleeps end
@@ -41,7 +41,7 @@ class anticipating_wait_test : public testing::Test {
  protected:
   void SetUp() override { scripted_system::reset(); }
 
-  /// As a worker's board waits.
+  /// Waits as a worker waits at its board.
   template <class Waitable>
   void wait_for_region(Waitable& what) {
     if (what.ready() || lockstep::detail::wait_engine::first_poll(what)) return;

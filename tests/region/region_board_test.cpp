@@ -79,7 +79,7 @@ std::vector<parameters> all_parameters() {
   return all;
 }
 
-/// By the lines of the tree: whom a member has told of a region.
+/// Which members a member has told of a region, by the lines of the tree.
 std::vector<std::size_t> told_by_lines(const rank_tree& tree, std::size_t rank, announcement of) {
   std::vector<std::size_t> told;
   const std::size_t end = of.is_loop() ? of.size() : tree.members();

@@ -278,7 +278,7 @@ TEST_P(team_barrier_of, MEET_3_a_stop_at_any_time_never_gives_a_value_that_is_no
         const load found = get(out);
         wrong += found.rank + (found.phase != phase);
       }
-      // Whoever comes again is told the same, and disturbs nobody who is behind.
+      // A participant that comes again is told the same, and does not disturb those that are behind.
       for (int again = 0; again < 4; ++again) {
         cell out = {};
         wrong += the.barrier.meet(self, out, [](cell& into) { put(into, {99, 99}); });
@@ -289,7 +289,7 @@ TEST_P(team_barrier_of, MEET_3_a_stop_at_any_time_never_gives_a_value_that_is_no
   }
 }
 
-/// Work that those who wait in the barrier are called to: pieces that somebody has put there.
+/// Work to which participants that wait in the barrier are called: pieces that another one has put there.
 struct pieces {
   std::atomic<std::uint32_t> left{0};
   std::atomic<std::size_t> done{0};
@@ -330,7 +330,7 @@ TEST_P(team_barrier_of, MEET_6_those_who_sleep_are_called_to_help_and_go_on_with
           for (std::size_t other = 0; other < rank; ++other) watched[other].wait_until_asleep();
           work.left.fetch_add(1, std::memory_order_acq_rel);
           the.barrier.wake_all();
-          // Only those who wait in the barrier do it: without a call this never ends.
+          // Only participants that wait in the barrier do it: without a call this never ends.
           while (work.left.load(std::memory_order_acquire) != 0) std::this_thread::yield();
         }
       }

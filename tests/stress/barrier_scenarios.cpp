@@ -15,7 +15,7 @@
 namespace lockstep::stress {
 namespace {
 
-/// Two sets in turn: whoever writes those of phase p + 2 knows that all have read those of phase p.
+/// Two sets in turn: a thread that writes those of phase p + 2 knows that all have read those of phase p.
 class phase_cells {
  public:
   explicit phase_cells(std::size_t ranks) : odd_(ranks), even_(ranks) {}

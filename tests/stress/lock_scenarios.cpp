@@ -23,7 +23,7 @@ void lock_some_way(Lock& lock, actor& self) {
   wait_some_way(self, [&] { return lock.try_lock(); }, lock_for, [&] { lock.lock(); });
 }
 
-/// Two plain counters that agree whenever nobody holds the lock.
+/// Two plain counters that agree whenever no thread holds the lock.
 struct guarded {
   std::uint64_t first = 0, second = 0;
 
@@ -110,8 +110,8 @@ class held_scope {
   std::atomic<std::size_t> left_{0};
 };
 
-/// All give up waiting for a held mutex. Then one thread takes it more often than mutex::bypass_limit,
-/// which traces of those that have left must not hinder; then all.
+/// All give up waiting for a held mutex. Then one thread takes it more often than mutex::bypass_limit: no
+/// trace of those that have left may hinder it. Then all take it.
 void run_mutex_timeouts(round& the) {
   mutex lock(the.policy());
   held_scope held;
@@ -334,7 +334,7 @@ void run_semaphore(round& the) {
   the.require_equal(uses, the.threads() * the.steps(), "uses of tokens");
 }
 
-/// One notification as a lock: whoever has taken it is alone.
+/// One notification as a lock: the thread that has taken it is alone.
 void run_auto_reset_event(round& the) {
   auto_reset_event free(the.policy());
   guarded data;

@@ -226,7 +226,7 @@ Seeded random workloads on every object of the library, checked exactly.
   --help            print this
 )";
 
-/// What the user wrote is not what usage says.
+/// The user's arguments do not fit the usage.
 struct bad_usage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -316,7 +316,7 @@ int run_program(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::fflush(stdout);
     fmt::print(stderr, "stress: BROKEN: {}\n", error.what());
-    std::_Exit(failed);  // no search for leaks of what went wrong
+    std::_Exit(failed);  // after a failure no search for leaks
   }
 }
 

@@ -108,8 +108,8 @@ void run_team_for(round& the) {
   });
 }
 
-/// Loops whose shares are claimed, of all kinds, in any order with regions that need every member: which has missed
-/// loops, or is about to claim a share of one that is over.
+/// Loops of all kinds whose shares are claimed, mixed with regions that need every member. So a member may have missed
+/// loops, or be about to claim a share of one that is over.
 void run_team_late(round& the) {
   team members(the.threads(), the.policy());
   const std::size_t size = members.size();
@@ -510,7 +510,7 @@ std::size_t members_beside_one(const round& the) {
   return the.policy().is_spin() ? 1 : std::max<std::size_t>(2, the.threads() - 1);
 }
 
-/// One thread runs regions, another stops them at any time: all members or none are told so.
+/// One thread runs regions, another stops them at any time: all members hear of a stop, or none.
 void run_team_stop(round& the) {
   team members(members_beside_one(the), the.policy());
   const std::size_t regions = repeats(the), phases = 8;

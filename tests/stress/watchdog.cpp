@@ -18,7 +18,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace lockstep::stress {
 namespace {
 
-/// For those who cannot wait for a lock: handlers of crashes.
+/// For handlers of crashes, which cannot wait for a lock.
 char where[512] = "before the first round\n";
 
 void tell_where() {

@@ -22,7 +22,7 @@ class plan_simulation {
         of_(of),
         lanes_(of.lanes.size()),
         decided_turns_(checked.blocks.size(), 0),
-        // Longer delays hold up nobody that shorter ones do not.
+        // A longer delay holds up no node that a shorter one does not.
         iterations_(std::min<std::uint32_t>(checked.most_delay, 64) + 2) {}
 
   /// Where it gets stuck, or nothing.

@@ -25,8 +25,8 @@ struct named_policy {
   }
 };
 
-/// Those that give up the CPU at some time: for tests with more threads than CPUs. By day sanitizers do without the one
-/// that does nothing which the others do not do.
+/// Those that give up the CPU at some time: for tests with more threads than CPUs. By day sanitizers leave out the one
+/// that adds no stage to the others.
 inline std::vector<named_policy> crowd_safe_policies() {
   std::vector<named_policy> all = {{"block", wait_policy::block()}};
   if (!(is_brief() && is_sanitized)) {

@@ -191,7 +191,7 @@ class random_graph {
     int kind = 0;
     if (may_ask && taste_.has_conditions && nodes[static_cast<std::size_t>(from)].may_answer) {
       kind = pick(3);
-      // After a loop what it has decided with is false: nobody is reached if it is true.
+      // After a loop its test is false: a node that runs only if it is true is never reached.
       if (kind == 1 && nodes[static_cast<std::size_t>(from)].loop_first >= 0) kind = 2;
     }
     nodes[static_cast<std::size_t>(to)].in.push_back({from, to, kind});

@@ -139,7 +139,7 @@ TEST_P(auto_reset_event_with_policy, AUTO_1_a_merged_notifier_is_seen_too) {
         object.notify();
         return;
       }
-      // Two notifications, merged or not: who has taken one sees all that was before it.
+      // Two notifications, merged or not: a thread that has taken one sees all that was before it.
       while (made.load(std::memory_order_relaxed) < 2) object.wait();
     });
   }

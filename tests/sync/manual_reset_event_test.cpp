@@ -54,8 +54,8 @@ TEST(manual_reset_event, zero_initialised_storage_is_closed_and_opens_until_rese
 }
 
 TEST(manual_reset_event, MANUAL_1_one_opening_lets_all_sleepers_go_though_a_reset_follows_at_once) {
-  // Repeated, since a woken waiter may be so quick that it finds the gate still open; word_waiter_test
-  // has the same on a scripted system, where it cannot.
+  // Repeated, since a woken waiter may be so quick that it finds the gate still open;
+  // wait_engine_word_test has the same on a scripted system, where it cannot.
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     constexpr std::size_t waiters = 8;

@@ -110,7 +110,7 @@ TEST_P(mutex_with_policy, MUTEX4_a_sleeper_is_overtaken_a_bounded_number_of_time
   }
 }
 
-/// A sleeper that is woken, finds the lock taken by somebody who was faster, and sleeps again.
+/// A sleeper that is woken, finds that a faster thread has taken the lock, and sleeps again.
 class overtaken_sleeper {
  public:
   explicit overtaken_sleeper(lockstep::wait_policy policy) : lock(policy) {}

@@ -181,7 +181,7 @@ TEST_P(member_chain, STEP_1_neighbours_exchange_halos_without_a_barrier) {
       const std::size_t left = (me + size - 1) % size, right = (me + 1) % size;
       wrong += !self.await_step(left, step - 1);
       wrong += !self.await_step(right, step - 1);
-      // All values of step s are s + 1; whoever reads one of another step has not waited well.
+      // All values of step s are s + 1: another value shows a wait that ended too early.
       const std::vector<std::size_t>& old = value[(step - 1) % 2];
       wrong += old[left] != step || old[right] != step;
       value[step % 2][me] = old[me] + 1;

@@ -62,7 +62,7 @@ int wrong_reductions(member& self, std::size_t steps) {
     for (std::size_t rank = 1; rank < self.size(); ++rank) {
       expected = mix()(expected, value_of<Size>(rank, step));
     }
-    // A slow reader: who overwrites a value before all have read it spoils it here.
+    // A slow reader: a value that is overwritten before all have read it is wrong here.
     const auto slowly = [&](const bytes<Size>& a, const bytes<Size>& b) {
       dawdle(self.rank(), step);
       return mix()(a, b);

@@ -165,7 +165,7 @@ std::vector<std::size_t> loads(const cpu_topology& cpus, const numbers& plan) {
   return result;
 }
 
-/// PLACEMENT-1 and PLACEMENT-2 for all pairs of CPUs: who is better gets a member no later.
+/// PLACEMENT-1 and PLACEMENT-2 for all pairs of CPUs: the better one gets a member no later.
 void expect_fair(const cpu_topology& cpus, const numbers& plan, bool by_core) {
   const std::vector<std::size_t> load = loads(cpus, plan);
   ASSERT_EQ(std::accumulate(load.begin(), load.end(), std::size_t{0}), plan.size())

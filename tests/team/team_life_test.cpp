@@ -59,7 +59,7 @@ std::size_t threads_named(const std::string& beginning) {
   }
   return count;
 }
-/// A thread that was joined is listed for a moment still. What never comes is for the ctest timeout.
+/// A thread that was joined may still be listed for a moment. If this never comes true, the ctest timeout ends the test.
 void wait_for_threads_named(const std::string& beginning, std::size_t count) {
   while (threads_named(beginning) != count) std::this_thread::yield();
 }

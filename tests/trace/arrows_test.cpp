@@ -185,7 +185,7 @@ std::size_t arrows_of_a_lock() {
 }
 
 // A wait for a lock has several stages, each a wait of its own, and the lock may be given up between two of them. Then
-// nobody is known who let the waiter go. So one try in many has to show an arrow.
+// no thread is known to have let the waiter go. So one try in many has to show an arrow.
 TEST(arrows, VIEW_3_who_waited_for_a_lock_has_an_arrow_from_the_one_that_gave_it_up) {
   std::size_t found = 0;
   for (int attempt = 0; attempt < 50 && found == 0; ++attempt) found = arrows_of_a_lock();

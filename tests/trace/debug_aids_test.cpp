@@ -197,7 +197,7 @@ TEST(debug_aids, delays_show_that_a_barrier_is_missing_where_runs_without_do_not
   int seed = 1;
   while (seed <= 20 && !is_shown({{"LOCKSTEP_DELAY", std::to_string(seed)}})) ++seed;
   EXPECT_LE(seed, 20);
-  // A machine that is busy may show it as well, but hardly in each of these.
+  // A busy machine may show it as well, but hardly in each of these runs.
   int runs = 0;
   while (runs < 20 && is_shown({})) ++runs;
   EXPECT_LT(runs, 20);

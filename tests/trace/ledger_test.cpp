@@ -56,8 +56,8 @@ std::uint64_t sum(const std::vector<std::uint64_t>& of) {
   return std::accumulate(of.begin(), of.end(), std::uint64_t{0});
 }
 
-/// Of so many rounds in which one member is held back, in so many at least it comes last. Others may lose their CPU between
-/// their look and their arrival; LOCKSTEP_DELAY makes that often so.
+/// In at least how many of the rounds in which a member is held back it comes last. Others may lose their CPU between
+/// their look and their arrival, often so with LOCKSTEP_DELAY.
 std::uint64_t most_of(std::uint64_t rounds) {
   const bool has_delays = lockstep::detail::is_observed_by(lockstep::detail::observer::delays);
   return has_delays ? rounds / 3 : rounds - rounds / 10;

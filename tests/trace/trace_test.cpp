@@ -301,7 +301,7 @@ TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_threa
 }
 
 TEST(trace, VIEW_3_a_wake_of_before_a_wait_has_no_arrow_to_it) {
-  // Whoever loses its CPU before it sleeps may find that the time is over.
+  // A thread that loses its CPU before it sleeps may find that the time is over.
   for (std::size_t sleeps = 0; sleeps == 0;) {
     const seen_trace seen = trace_of([] {
       lockstep::event object(lockstep::wait_policy::block());

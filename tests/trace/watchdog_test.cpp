@@ -723,7 +723,7 @@ TEST(watchdog, signals_do_not_put_off_the_report_of_a_wait_that_is_too_long) {
     return 0;
   });
   ASSERT_TRUE(child.says({"it watches\n"}));
-  // Each is answered well before the time is up.
+  // Each signal is answered well before the time is up.
   for (std::size_t asked = 1; count(child.text(), "has waited") == 0; ++asked) {
     child.process().send(SIGUSR1);
     ASSERT_TRUE(child.says_so_often("a signal asks", asked)) << "no report of its own";

@@ -46,7 +46,7 @@ struct phase_of_tree {
   }
 };
 
-/// RANKED-2: the nodes that are passed form a tree, of which each is entered by as many as its width says.
+/// RANKED-2: the nodes that are passed form a tree; as many enter each node as its width says.
 void check_shape(const rank_tree& shape, std::size_t fan_in, std::size_t size) {
   const phase_of_tree phase(shape, size);
   std::map<std::size_t, std::set<std::size_t>>

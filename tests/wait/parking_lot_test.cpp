@@ -30,7 +30,7 @@ using queue = lockstep::detail::parking_lot::queue;
 using lockstep::test::is_known;
 
 constexpr std::uintptr_t key = 0x1000;
-/// As what a thread is let go.
+/// For which purpose a thread is let go.
 constexpr std::uint32_t ahead_of_its_turn = 1, woken_by_an_unlock = 2;
 
 TEST(parking_lot, kinds_of_objects_at_one_address_have_different_keys) {

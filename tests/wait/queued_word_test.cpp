@@ -114,7 +114,7 @@ class condition_waits : public queue_waits {
 };
 
 TEST_F(condition_waits, learn_that_yields_before_a_sleep_do_not_pay_and_look_again_now_and_then) {
-  // Whatever tests before it have taught this thread: 4 sleeps in a row and a probe.
+  // Undoes what earlier tests have taught this thread: 4 sleeps in a row and a probe.
   wait_for_sleeps(200);
   std::size_t all = 0, probes = 0;
   for (int i = 0; i < 640; ++i) {

@@ -214,7 +214,7 @@ struct execution {
     of = by_;
   }
 
-  /// All that what is to come depends on, but for what is left of the budget.
+  /// Everything on which the rest depends, but for what is left of the budget.
   std::uint64_t state(question what) const {
     std::uint64_t hash = mixed(shared_past, mixed(fences_past, unseen_past));
     hash = mixed(hash, now);
@@ -235,7 +235,7 @@ struct execution {
     return hash;
   }
 
-  /// Nothing of what this state leads to is new: the execution goes on as it may, and asks nothing more.
+  /// What this state leads to has been explored: the execution goes on as it may, and asks nothing more.
   void look_whether_known(question what) {
     if (is_known || !by->is_at_new_question()) return;
     if (!known.has(state(what), left)) return;
@@ -306,7 +306,7 @@ struct execution {
     next.last_ran = total_steps;
   }
 
-  /// Somebody else may go on before the running thread's next operation.
+  /// Another thread may go on before the running thread's next operation.
   void step(site where) {
     ++steps, ++total_steps;
     self().polls = self().has_paused = false;
@@ -341,7 +341,7 @@ struct execution {
     take(options[chosen]);
   }
 
-  /// Nobody else can go on: time passes for those who poll, one after the other.
+  /// No other thread can go on: time passes for those that poll, one after the other.
   bool wake_idle_poller() {
     fiber_thread* longest = nullptr;
     thread_number number = 0;
@@ -355,7 +355,7 @@ struct execution {
     }
     if (longest == nullptr || ++idle_rounds > idle_rounds_until_stuck) return false;
     longest->polls = false;
-    // Longer and longer, so that those who poll until a deadline reach it.
+    // Longer and longer, so that threads that poll until a deadline reach it.
     now += stride << std::min(idle_rounds / 4, 30u);
     take(number);
     return true;
@@ -373,7 +373,7 @@ struct execution {
     leave(me);
   }
 
-  /// Those who poll may find something new.
+  /// Threads that poll may find something new.
   void changed() {
     for (std::size_t i = 0; i < count; ++i) {
       if (i != running) threads[i].polls = false;

@@ -203,7 +203,7 @@ void explorer::futex_wait(atomic_place what, std::uint32_t expected, std::uint64
   state_->step(where);
   location& on = state_->touch(what);
   fiber_thread& me = state_->self();
-  // FUTEX-3: who comes after a wake sees the change before it; else the comparison is as weak as a load.
+  // FUTEX-3: a thread that comes after a wake sees the change before it; else the comparison is as weak as a load.
   const auto bucket = state_->buckets.find(what.at);
   if (bucket != state_->buckets.end()) {
     stamp& seen = me.now.seen[on.number];
@@ -325,7 +325,7 @@ void explorer::join(thread_number who, site where) {
 
 // --- plain accesses ---
 
-/// Apart from the look whether an access counts, which most end with.
+/// A function of its own: for most accesses the look whether they count is all.
 [[gnu::noinline]] static void note_access(execution& s, std::uintptr_t address, std::size_t size,
                                           bool writes) {
   const knowledge& now = s.self().now;

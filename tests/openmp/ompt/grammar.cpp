@@ -318,7 +318,7 @@ void on_mutex_acquired(int kind, std::uint64_t what, const void*) {
   ++counts[27];
   check_state("mutex_acquired", 0, 1);
   const std::lock_guard<std::mutex> holding(lock);
-  // Who gives a lock back says so a moment later; so another may have it twice for as long.
+  // A thread tells of the release of a lock a moment after it. So for that time two threads seem to hold it.
   held[what] += kind;
 }
 void on_mutex_released(int, std::uint64_t what, const void*) {
