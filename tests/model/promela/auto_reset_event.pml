@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Three threads wait, one of them with a deadline; who takes a notification passes it on with another.
+// Three threads wait, one of them with a deadline; the one that takes a notification passes it on with another.
 //
 // Models: auto_reset_event of include/lockstep/event.hpp (notify, wait_until, take, sleep)
-// and wait_engine::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. All state is one word, changed by
+// and word_waiter::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. All state is one word, changed by
 // read-modify-writes, so one memory for all is exact; orders do not appear.
 //
 // Checked: AUTO-1, nobody takes what was not pending, or what another has taken; AUTO-2, in the end all

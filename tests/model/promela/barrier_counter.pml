@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Barrier above 8 participants: everyone counts itself in, the last publishes the phase of all.
+// Barrier above 8 participants: each thread counts itself in, the last one publishes the phase of all.
 //
 // Models: a node of the tree of src/wait/ranked_phases.hpp, which has all participants, on published_words of
 // src/wait/published_words.hpp; see lib/board.inc for what is below, and for the memory.
-// The store that sets arrived_ back is made at once: before the advance after it nobody looks at arrived_,
+// The store that sets arrived_ back is made at once: no thread looks at arrived_ before the advance after it,
 // and the store reaches memory before the advance does.
 //
-// Checked: nobody returns from phase p before all have arrived in it; R1; R2: every phase is p or p + 1
-// then; nobody sleeps for ever; every thread ends, if no thread is forgotten by the scheduler.
+// Checked: RANKED-1, no thread returns from phase p before all have arrived in it, and every phase is p or p + 1
+// then; RANKED-3; no thread sleeps for ever; every thread ends, if no thread is forgotten by the scheduler.
 // Bounds: 3 participants, 2 phases (3 nightly), no spurious return (1 nightly).
 //
 //@ variant both -DPHASES=2 -DPAYER_BOTH

@@ -5,8 +5,8 @@
 // for what is below, and for the memory.
 // A fast thread laps into the next phase while others still wake up, or look, in this one.
 //
-// Checked: nobody returns from phase p before all have arrived in it; R2: then every phase is p or p + 1;
-// nobody sleeps for ever; every thread ends, if no thread is forgotten by the scheduler.
+// Checked: RANKED-1, no thread returns from phase p before all have arrived in it, and then every phase is p or
+// p + 1; no thread sleeps for ever; every thread ends, if no thread is forgotten by the scheduler.
 // Bounds: 3 participants, 2 phases, and 2 participants, 4 phases; of 3 participants only SLEEPERS sleep,
 // the others spin (nightly all sleep). `both`: the fence on both sides; else the sleeper pays alone, with a
 // fence that reaches the awaited writer only, which promises less than the system's barrier.

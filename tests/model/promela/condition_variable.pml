@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Two threads wait for a token each, one of them with a deadline; a third brings the tokens.
 //
-// Models: condition_variable of include/lockstep/condition_variable.hpp (block, leave, notify) with
+// Models: condition_variable of src/sync/condition_variable.cpp (wait_slowly, leave, notify_slowly) with
 // lockstep::mutex (adopt, finish; see lib/mutex.inc): notified threads move to the mutex's queue. The queue
 // of each has its own lock, as they have when their buckets differ.
 //
-// One thread waits for a token without a deadline. Another waits once, with a deadline: if it was notified
-// it passes the notification on, if its time was up it goes. A third brings the token and notifies, after
-// it has given the mutex up (nightly: or before).
+// One thread waits for a token without a deadline. Another waits once, with a deadline: if it was
+// notified it passes the notification on; if its time was up it goes. A third brings the token and notifies, after it
+// has given the mutex up (nightly: or before).
 //
 // Checked: CONDITION-1; CONDITION-2, a notification and a time-out never both count for one thread, and no
 // notification is lost to a thread that timed out (the other would sleep for ever); mutual exclusion where

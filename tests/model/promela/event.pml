@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // One thread notifies, one waits, with and without a deadline; a third may terminate.
 //
-// Models: event of include/lockstep/event.hpp (notify, wait_until, terminate, state::sleep, take)
-// and wait_engine::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. All state that two threads share
+// Models: event of include/lockstep/event.hpp and src/sync/event.cpp (notify, wait_until, terminate, sleep, take)
+// and word_waiter::sleep of src/wait/wait_engine.hpp; futex: lib/futex.inc. All state that two threads share
 // is one word, changed by read-modify-writes, so one memory for all is exact; orders do not appear.
 //
-// Checked: E1 as far as 0 <= n - t; no notification is lost, merged or taken twice; nobody sleeps for
+// Checked: EVENT-1 as far as 0 <= n - t; no notification is lost, merged or taken twice; nobody sleeps for
 // ever; every wait returns, if no thread is forgotten by the scheduler; after terminate() waits say so;
-// E3: the event may be destroyed once the last wait has returned (not with terminate, whose caller must
+// EVENT-3: the event may be destroyed once the last wait has returned (not with terminate, whose caller must
 // know that it lives).
 // Bounds: 3 notifications, 2 waits with a deadline, 1 spurious return.
 //

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Three threads lock and unlock the lock of the library's queues.
 //
-// Models: short_lock of src/wait/short_lock.hpp (lock, unlock, attempt), word_waiter::sleep of
-// src/wait/wait_engine.hpp; futex: lib/futex.inc. One word, changed by
-// read-modify-writes: one memory for all is exact. This is why the other models may have an ideal lock.
+// Models: short_lock of src/wait/short_lock.hpp (lock, unlock, attempt), word_waiter::sleep of src/wait/wait_engine.hpp; futex:
+// lib/futex.inc. One word, changed by read-modify-writes: one memory for all is exact. This is why the other models may have an ideal lock.
 //
 // Checked: mutual exclusion; nobody sleeps for ever; every thread ends, if none is forgotten by the
 // scheduler (each locks a bounded number of times: the lock is not fair).

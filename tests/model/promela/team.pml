@@ -4,9 +4,8 @@
 // Models: announcement, return and end of regions, as src/region/region_board.hpp has them on one line of its tree,
 // with words of forks (writer 0: the caller) and of joins (writers 1 and 2: the workers); see lib/board.inc for what
 // is below, and for the memory. Claims, shares and the tree itself are explored on the shipped code.
-// The job is written before the fork's phase and
-// reaches memory before it does; who reads it after that phase sees it, or a later one, which is what
-// is excluded here. Not here: the queue of outside threads (sleeper_mark.pml), nested runs, exceptions.
+// The job is written before the fork's phase and reaches memory before it does. A worker that reads it after that phase
+// sees it, or a later one, which is excluded here. Not here: the queue of outside threads (sleeper_mark.pml), nested runs, exceptions.
 //
 // Checked: every member performs every region, once, with the region's own job, and the job is not
 // overwritten while a worker may read it; run() returns after all have performed it; nobody sleeps for

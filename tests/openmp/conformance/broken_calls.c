@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // broken_calls.c -- loaded in front of a runtime: the call that BROKEN names does not do what it should
 //
-// mutants.py looks that the conformance programs notice each.
+// mutants.py checks that the conformance programs notice each.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

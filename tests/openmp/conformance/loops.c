@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // loops.c -- every schedule over long and unsigned long long, both directions, limits at the ends of the types
 //
-// Each iteration must run once. Where OpenMP promises more, that too: who runs what of static loops, chunks that stay
+// Each iteration must run once. Where OpenMP promises more, that too: which thread runs what of static loops, chunks that stay
 // together, increasing order on each thread of monotonic ones.
 #include <limits.h>
 #include <omp.h>

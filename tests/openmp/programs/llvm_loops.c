@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // llvm_loops.c -- worksharing as compilers of LLVM call it: each iteration is given out once, and one member has the
 // last one, whatever the type, the bounds, the step and the schedule are. The calls are written here as compilers make
-// them, since no program says these bounds; then loops of all clauses.
+// them, since no source can name these bounds. After them come loops of all clauses.
 #include <limits.h>
 #include <omp.h>
 #include <stdint.h>
