@@ -34,7 +34,7 @@ SECTIONS = {
                        "docs/maintainers/tests docs/maintainers/evidence docs/maintainers/platforms docs/site/README "
                        "docs/maintainers/references docs/maintainers/licences",
     "Benchmarks": "bench/README bench/*/README",
-    "Decisions": "docs/maintainers/decisions/*",
+    "Decisions": "docs/maintainers/decisions/README docs/maintainers/decisions/0*",
     "Seeds": "docs/maintainers/seeds/README docs/maintainers/seeds/0*",
 }
 UMBRELLAS = ("lockstep.hpp", "mpi.hpp", "toolbox.hpp")
