@@ -6,7 +6,8 @@
 //
 // Order  none of its own: that of the graph's edges.
 // Errors debug builds end the program where an iteration looks for a value that a later one has overwritten, or that an
-//        earlier one has not left there yet. The message names both iterations, and the nodes that the channel joins.
+//        earlier one has not left there yet; with a channel, also where it looks for that of a later one. The message
+//        names both iterations.
 // Cost   a remainder, which is a mask where the depth is a power of two.
 //
 // Memory order
@@ -39,7 +40,7 @@ namespace detail {
 /// Ends the program: the value of `wanted` is looked for in a slot that has that of `found`.
 [[noreturn]] void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
                                      std::size_t found, const std::string& joins) noexcept;
-/// The same: iteration `current` looks for what `wanted`, an earlier one, has not left there.
+/// The same: iteration `current` looks for what `wanted`, another one, has not left there.
 [[noreturn]] void report_missing(const void* buffer, std::size_t wanted,
                                  std::size_t current) noexcept;
 
@@ -100,7 +101,9 @@ class buffer {
     if (is_of_this_run && found - iteration < least_negative && iteration < least_negative) {
       detail::report_overwritten(this, Depth, iteration, found, joins_);
     }
-    if (looks_back) detail::report_missing(this, iteration, current);
+    // The nodes of a channel use the place of their own iteration; without one, a node may write that of a later one.
+    const bool looks_ahead = iteration > current && iteration < least_negative && !joins_.empty();
+    if (looks_back || looks_ahead) detail::report_missing(this, iteration, current);
     at.iteration.store(iteration, detail::memory_order_relaxed);  // 2
   }
 

@@ -330,13 +330,17 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   /// me.critical<struct log_file>([&] { ... }). Fair. Requires: f enters no critical part of the same name, and calls no
   /// construct that waits. f is called in a stopped region, too, so that it can put in order what others look at afterwards.
   template <class Name = void, class Function>
-  void critical(Function&& f) {
+  void critical(Function&& f, call_site where = {}) {
     check_plain<Function>();
+    mutex& its_lock = detail::critical_name::mutex_of<Name>();
+    if (detail::misuse::is_held_here(&its_lock)) {
+      at_.report_inside("critical", where, "which has the same name");
+    }
     struct held {
       mutex& lock;
       explicit held(mutex& m) : lock(m) { lock.lock(); }
       ~held() { lock.unlock(); }
-    } const here(detail::critical_name::mutex_of<Name>());
+    } const here(its_lock);
     const detail::without_constructs mark(at_, "critical");
     f();
   }

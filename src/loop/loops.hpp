@@ -74,6 +74,7 @@ class ticket_source {
     if (at.is_alone() || at.is_stopped()) return;
     construct_ = at.next_construct();
     loop_board& board = at.shared().loops;
+    const awaits_others here(at, {"a construct with nowait", {}, 0, 0});
     if (board.enter(at, construct_)) board_ = &board;
     if (dealt > 0) look_into_hand_of(at.rank());
   }
@@ -100,7 +101,9 @@ class ticket_source {
 
   /// Waits for the turn of an iteration. False once the region is stopped.
   bool wait_for_turn(std::size_t position) {
-    return board_ != nullptr ? board_->wait_for_turn(at_, construct_, position) : !at_.is_stopped();
+    if (board_ == nullptr) return !at_.is_stopped();
+    const awaits_others here(at_, at_.in_construct);
+    return board_->wait_for_turn(at_, construct_, position);
   }
   void pass_turn() {
     if (board_ != nullptr) board_->pass_turn(construct_);

@@ -114,11 +114,6 @@ LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
   shared.note(group::values);
 }
 
-/// This bit in the word of a member's steps says that it has returned from its part, and publishes no further step
-/// (GROUP-4). Waits for a step find it, and report the member as missing.
-constexpr std::size_t no_more_steps = ~(~std::size_t{0} >> 1);
-constexpr std::size_t last_step(std::size_t word) noexcept { return word & ~no_more_steps; }
-
 struct is_past {
   std::size_t step;
   observed_member self;
@@ -144,9 +139,8 @@ LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
 LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
   const published_word<std::size_t> awaited = shared_->step_of(rank, step_set);
   const is_past is_over{step, observed(), static_cast<std::uint32_t>(rank)};
-  if (!wait_in_region(*this, awaited, is_over)) return false;
-  if (diagnoses_misuse && last_step(awaited.value()) < step) report_missing(rank);
-  return true;
+  const awaits_others here(*this, {"await_step", {}, 0, 0}, rank);
+  return wait_in_region(*this, awaited, is_over);
 }
 
 LOCKSTEP_INLINE void member_state::begin_again() noexcept {
@@ -196,16 +190,18 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
         "calls constructs on its own me",
         kind, rank_, place_text(where).text);
   }
-  if (inside != nullptr) {
-    end_program(
-        "lockstep::member: %s of rank %zu%s is called inside %s, where the others cannot come to "
-        "it; leave that first",
-        kind, rank_, place_text(where).text, inside);
-  }
+  if (inside != nullptr) report_inside(kind, where, "where the others cannot come to it");
   in_construct = {kind, where, extent, 0};
 }
 
-[[noreturn]] LOCKSTEP_INLINE void member_state::report_missing(std::size_t rank) const noexcept {
+[[noreturn]] LOCKSTEP_INLINE void member_state::report_inside(const char* kind, call_site where,
+                                                              const char* why) const noexcept {
+  end_program("lockstep::member: %s of rank %zu%s is called inside %s, %s; leave that first", kind,
+              rank_, place_text(where).text, inside != nullptr ? inside : "it", why);
+}
+
+[[noreturn]] LOCKSTEP_INLINE void member_state::report_missing(
+    std::size_t rank, const construct_note& in) const noexcept {
   const member_view& missing = member_of(rank);
   const auto name = [](const construct_note& of) noexcept {
     return of.kind != nullptr ? of.kind : "no construct";
@@ -214,15 +210,19 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
       "lockstep::member: rank %zu of %zu waits in %s%s, phase %u; missing: rank %zu, which has "
       "returned from its part; it was last in %s%s, phase %u; all members come to the same "
       "constructs in the same order",
-      rank_, size_, name(in_construct), place_text(in_construct.where).text,
-      static_cast<unsigned>(phase), rank, name(missing.in_construct),
-      place_text(missing.in_construct.where).text, static_cast<unsigned>(missing.phase - 1));
+      rank_, size_, name(in), place_text(in.where).text, static_cast<unsigned>(phase), rank,
+      name(missing.in_construct), place_text(missing.in_construct.where).text,
+      static_cast<unsigned>(missing.phase - 1));
 }
 
-[[noreturn]] LOCKSTEP_INLINE void group::report_constructs(std::size_t low,
-                                                           const construct_note& lows,
-                                                           std::size_t high,
-                                                           const construct_note& highs) {
+[[noreturn]] LOCKSTEP_INLINE void group::report_difference(const member_state& self,
+                                                           const construct_note& mine,
+                                                           std::size_t rank, std::uint32_t phase) {
+  const construct_note& theirs = state(rank).told[phase & 1u].note;
+  if (theirs.kind == member_state::its_return()) self.report_missing(rank, mine);
+  const bool is_lower = self.rank() < rank;
+  const std::size_t low = is_lower ? self.rank() : rank, high = is_lower ? rank : self.rank();
+  const construct_note &lows = is_lower ? mine : theirs, &highs = is_lower ? theirs : mine;
   end_program(
       "lockstep::member: rank %zu is in %s%s, rank %zu is in %s%s%s; all members of a region come "
       "to the same constructs in the same order, with the same arguments",
@@ -237,9 +237,33 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
   self.told[self.next_phase() & 1u] = {{member_state::its_return(), {}, 0, 0}, 0};
   ++self.phase;
   barrier.arrive_for(self, self.rank(), [&](cell&) { check_constructs(self); });
-  note(steps);
-  const published_word<std::size_t> step = step_of(self.rank(), self.step_set);
-  step.publish(no_more_steps | last_step(step.peek()));
+}
+
+LOCKSTEP_INLINE void awaits_others::begin(member_state& self, const construct_note& in,
+                                          std::size_t awaited) noexcept {
+  constexpr std::uint64_t interval = 10000000;
+  self_ = &self;
+  in_ = in;
+  awaited_ = awaited;
+  missing_ = nobody;
+  pulse_ = {look, this, interval};
+  before_ = wait_pulse::of_this_thread();
+  if (before_ == nullptr && !self.is_alone()) wait_pulse::of_this_thread() = &pulse_;
+}
+
+/// The second look after another has arrived reports it: between them the wait has looked once more, and seen all that
+/// came before that arrival, also a stop.
+LOCKSTEP_INLINE void awaits_others::look(void* of) {
+  awaits_others& own = *static_cast<awaits_others*>(of);
+  member_state& self = *own.self_;
+  group& all = self.shared();
+  const std::uint32_t phase = self.next_phase();
+  if (own.missing_ != nobody) all.report_difference(self, own.in_, own.missing_, phase);
+  for (std::size_t rank = 0; rank < self.size(); ++rank) {
+    if (rank == self.rank() || (own.awaited_ != nobody && rank != own.awaited_)) continue;
+    if (!all.barrier.has_arrived_before(self, rank)) continue;
+    if (!group::is_same(all.state(rank).told[phase & 1u].note, own.in_)) own.missing_ = rank;
+  }
 }
 
 LOCKSTEP_INLINE void group::reset_members(std::uint32_t phase, std::uint32_t construct) noexcept {

@@ -15,7 +15,8 @@
 //            construct: it arrives there, and does not wait. So a member that waits in another construct meets it
 //            there, and reports who is missing. If the watchdog is on when the region begins, or when the sub-team is
 //            made, this is left to the watchdog, which reports more. All members have to do the same, or their phases
-//            would differ.
+//            would differ. A member that waits inside a construct, or for a step, looks now and then where others
+//            have arrived (awaits_others).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -123,10 +124,10 @@ class group {
       if (mine.note.kind == nullptr || theirs.note.kind == nullptr) continue;
       if (is_same(mine.note, theirs.note) && mine.without_wait == theirs.without_wait) continue;
       if (self.is_stopped()) return;
-      if (mine.note.kind == member_state::its_return()) state(rank).report_missing(self.rank());
-      if (theirs.note.kind == member_state::its_return()) self.report_missing(rank);
-      if (self.rank() < rank) report_constructs(self.rank(), mine.note, rank, theirs.note);
-      report_constructs(rank, theirs.note, self.rank(), mine.note);
+      if (mine.note.kind == member_state::its_return()) {
+        state(rank).report_missing(self.rank(), theirs.note);
+      }
+      report_difference(self, mine.note, rank, self.phase);
     }
   }
 
@@ -137,13 +138,15 @@ class group {
 
  private:
   friend struct sub_group;
+  friend class awaits_others;
   using told_construct = member_state::told_construct;
 
   static bool is_same(const construct_note& a, const construct_note& b) noexcept {
     return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
   }
-  [[noreturn]] static void report_constructs(std::size_t low, const construct_note& lows,
-                                             std::size_t high, const construct_note& highs);
+  /// The member is in `mine`; `rank` has arrived in phase `phase` from another construct, or has returned.
+  [[noreturn]] void report_difference(const member_state& self, const construct_note& mine,
+                                      std::size_t rank, std::uint32_t phase);
 
   void put_to_rest(bool was_stopped);
   /// No member is in the group; all begin after `phase`, with this construct.
@@ -161,6 +164,34 @@ class group {
   std::size_t size_ = 1;                ///< of the last region in which members met
   bool tells_returns_ = !is_observed_by(observer::watches);  ///< GROUP-4: the same for all members
   wait_word left_{0};
+};
+
+/// The member waits inside a construct for what others do there, or for a step of the member `awaited`. Where misuse is
+/// diagnosed, a long wait looks now and then whether one of them has arrived in the next phase from another construct, and
+/// so never does it: GROUP-4. Not on a thread with a pulse of its own.
+class awaits_others {
+ public:
+  static constexpr std::size_t nobody = ~std::size_t{0};
+
+  awaits_others(member_state& self, const construct_note& in,
+                std::size_t awaited = nobody) noexcept {
+    if (diagnoses_misuse) begin(self, in, awaited);
+  }
+  ~awaits_others() {
+    if (diagnoses_misuse) wait_pulse::of_this_thread() = before_;
+  }
+  awaits_others(const awaits_others&) = delete;
+  awaits_others& operator=(const awaits_others&) = delete;
+
+ private:
+  void begin(member_state& self, const construct_note& in, std::size_t awaited) noexcept;
+  static void look(void* of);
+
+  member_state* self_;
+  construct_note in_;
+  std::size_t awaited_, missing_;
+  wait_pulse pulse_;
+  const wait_pulse* before_;
 };
 
 /// What the members of a sub-team share; made by `new`, by the member that is to have rank 0.

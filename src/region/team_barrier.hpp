@@ -182,6 +182,10 @@ class team_barrier : ranked_phases<barrier_values> {
   bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
     return phases::has_arrived(rank, self.size(), {self.phase});
   }
+  /// Where misuse is diagnosed: whether another has arrived in the next phase of a member that is in none.
+  bool has_arrived_before(const member_state& self, std::size_t rank) const noexcept {
+    return phase_reached{self.next_phase()}(flag(rank).value());
+  }
   bool have_all_arrived(const member_state& self) noexcept {
     return phases::have_others_arrived(self.rank(), self.size(), {self.phase});
   }

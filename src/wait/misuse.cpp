@@ -124,9 +124,13 @@ LOCKSTEP_INLINE void locked(const void* object, bool is_watched, role as) {
   if (is_watched) note_lock(object, true);
 }
 
+LOCKSTEP_INLINE bool is_held_here(const void* object) {
+  return table_is_whole() && one_of(object, role::owner).number == number_of_this_thread();
+}
+
 LOCKSTEP_INLINE void locking(const void* object, const char* kind) {
   sync_point();
-  if (!table_is_whole() || one_of(object, role::owner).number != number_of_this_thread()) return;
+  if (!is_held_here(object)) return;
   report_deed(object, kind, "locked", "the same thread",
               "holds it; unlock it first, or take a recursive_mutex");
 }

@@ -130,6 +130,7 @@ class ranked_phases {
       flags_[rank].publish(phase);
       return false;
     }
+    if (diagnoses_misuse && rank < flags_.size()) flags_[rank].publish_quietly(phase);
     if (!tree_.arrive(rank, size)) return false;
     finish(end_.beside(0));
     end_[0].publish(phase);
@@ -173,7 +174,8 @@ class ranked_phases {
 
   /// The next phase is the one after `phase`. Requires: no thread arrives or waits.
   void reset(std::uint32_t phase) noexcept {
-    flags_.reset(phase, flags_.size() < most_flags_ ? flags_.size() : most_flags_);
+    flags_.reset(phase,
+                 diagnoses_misuse || flags_.size() < most_flags_ ? flags_.size() : most_flags_);
     end_.reset(phase, end_.size());
     tree_.reset();
   }

@@ -284,16 +284,77 @@ TEST_F(construct_misuse, a_member_of_a_sub_team_that_has_let_go_is_missed_there)
   }
 }
 
-TEST_F(construct_misuse, a_step_of_a_member_that_has_returned_never_comes) {
-  const auto waits_for_step = [](std::size_t step) {
-    team workers(2);
-    workers.run([&](member& me) {
-      if (me.rank() == 0) me.await_step(1, step);
-      if (me.rank() == 1) me.publish(3);
+/// Constructs in which members wait for each other before they meet at the end, if at all.
+struct inner_wait {
+  const char* kind;
+  void (*come_to)(member&, std::size_t odd);
+} const inner_waits[] = {
+    {"for_ordered .*",
+     [](member& me, std::size_t) {
+       me.for_ordered(0, 20, [](int, lockstep::ordered_turn& turn) { turn([] {}); });
+     }},
+    {"for_ordered .*",
+     [](member& me, std::size_t) {
+       me.for_ordered(0, 20, [](int, lockstep::ordered_turn&) {}, lockstep::dynamic_schedule());
+     }},
+    {"sections", [](member& me, std::size_t) { me.sections([] {}, [] {}); }},
+    {"scan_each .*",
+     [](member& me, std::size_t) {
+       me.scan_each(0, 100, 0, [](int) { return 1; }, std::plus<int>(), [](int, int) {});
+     }},
+    {"a construct with nowait",
+     [](member& me, std::size_t) {
+       for (int i = 0; i < 20; ++i) me.single(lockstep::nowait, [] {});
+     }},
+    {"a construct with nowait",
+     [](member& me, std::size_t) {
+       for (int i = 0; i < 20; ++i) me.sections(lockstep::nowait, [] {}, [] {});
+     }},
+    {"a construct with nowait",
+     [](member& me, std::size_t) {
+       for (int i = 0; i < 20; ++i) {
+         me.for_each(lockstep::nowait, 0, 9, [](int) {}, lockstep::guided_schedule());
+       }
+     }},
+    {"await_step",
+     [](member& me, std::size_t odd) {
+       me.publish(4);
+       me.await_step(odd, 4);
+     }},
+};
+
+TEST_F(construct_misuse, members_wait_inside_no_construct_for_one_that_returns_or_goes_elsewhere) {
+  for (const inner_wait& wait : inner_waits) {
+    for (const std::size_t size : {std::size_t{2}, std::size_t{3}, std::size_t{10}}) {
+      const std::size_t odd = size / 2;
+      const part others = [&](member& me) {
+        wait.come_to(me, odd);
+        me.sync_threads();
+      };
+      const std::string kind = wait.kind, rank = "rank " + std::to_string(odd);
+      EXPECT_DEATH(differ(size, odd, others, [](member& me) { me.publish(3); }),
+                   "rank [0-9]+ of [0-9]+ waits in " + kind + ", phase [01]; missing: " + rank +
+                       ", which has returned from its part; it was last in no construct");
+      EXPECT_DEATH(differ(size, odd, others, single),
+                   "is in " + kind + ", rank [0-9]+ is in single .*; all members|" + rank +
+                       " is in single .*, rank [0-9]+ is in " + kind + "; all members");
+    }
+  }
+}
+
+TEST(returned_members,
+     a_step_that_was_published_comes_from_a_member_that_has_returned_or_met_others) {
+  for (int i = 0; i < 100; ++i) {
+    team(2).run([&](member& me) {
+      if (me.rank() == 0) {
+        for (int k = 0; k < i; ++k) std::this_thread::yield();
+        me.await_step(1, 3);
+      } else {
+        me.publish(3);
+      }
+      if (i % 2 == 0) me.sync_threads();
     });
-  };
-  waits_for_step(3);
-  EXPECT_DEATH(waits_for_step(4), "rank 0 of 2 waits .* missing: rank 1, which has returned");
+  }
 }
 
 TEST(returned_members, nobody_is_missed_who_has_come_or_who_throws_or_where_the_region_is_stopped) {

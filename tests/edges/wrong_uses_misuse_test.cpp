@@ -121,6 +121,28 @@ const std::map<std::string, void (*)()> wrong_uses = {
          me.sync_threads();
        });
      }},
+    {"one member alone comes to `for_ordered`, the others return",
+     [] {
+       in_two([](member& me) {
+         if (me.rank() == 0) me.for_ordered(0, 9, [](int, ordered_turn& turn) { turn(nothing); });
+       });
+     }},
+    {"one member alone comes to `for_ordered`, the others go on",
+     [] {
+       in_two([](member& me) {
+         if (me.rank() == 0) me.for_ordered(0, 9, [](int, ordered_turn& turn) { turn(nothing); });
+         me.sync_threads();
+       });
+     }},
+    {"one member alone calls many constructs with `nowait`",
+     [] {
+       in_two([](member& me) {
+         for (int i = 0; i < 9 && me.rank() == 0; ++i) me.single(nowait, nothing);
+         me.sync_threads();
+       });
+     }},
+    {"a member never publishes a step that another awaits",
+     [] { in_two([](member& me) { me.rank() == 0 ? me.await_step(1, 1) : me.sync_threads(); }); }},
     {"another thread uses `me`",
      [] {
        in_two([](member& me) {
@@ -234,6 +256,14 @@ const std::map<std::string, void (*)()> wrong_uses = {
              });
            },
            9);
+     }},
+    {"a value is read before its iteration",
+     [] {
+       buffer<int, 4> values;
+       plan_of_two([&](graph& g) {
+         const graph_node a = g.node("a", [&](std::size_t i) { values[i] = 1; });
+         g.channel(a, g.node("b", [&](std::size_t i) { return values[i + 1] != 0; }), values);
+       });
      }},
     {"a member leaves a team-wide node early",
      [] {

@@ -77,4 +77,18 @@ TEST(buffer, says_which_iteration_has_not_left_its_value_yet) {
                "iteration 21 looks for the value of iteration 20, which is not there");
 }
 
+TEST(buffer, a_node_may_write_the_value_of_a_later_iteration_unless_a_channel_orders_them) {
+  if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
+  buffer<int, 4> values(0);
+  lockstep::team team(1);
+  graph g;
+  const auto count = g.node("count", [&](std::size_t i) { values[i + 1] = values[i] + 1; });
+  lockstep::plan plan(g, team);
+  EXPECT_TRUE(plan.run(10));
+  EXPECT_EQ(values[10], 10);
+  g.channel(count, g.node("use", [] {}), values);
+  lockstep::plan wrong(g, team);
+  EXPECT_DEATH(wrong.run(30), "iteration . looks for the value of iteration ., which is not there");
+}
+
 }  // namespace

@@ -149,8 +149,11 @@ class member_state : public member_view {
     static const char text[] = "its return";
     return text;
   }
-  /// This member waits for one that has returned. Ends the program with a message.
-  [[noreturn]] void report_missing(std::size_t rank) const noexcept;
+  /// This member waits in a construct for one that has returned. Ends the program with a message.
+  [[noreturn]] void report_missing(std::size_t rank, const construct_note& in) const noexcept;
+  /// This member comes to a construct inside another, where it must not. The same.
+  [[noreturn]] void report_inside(const char* kind, call_site where,
+                                  const char* why) const noexcept;
 
   void destroy_kept_values();
   void forget_kept_values() noexcept;

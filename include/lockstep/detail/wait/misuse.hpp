@@ -44,6 +44,8 @@ bool forget(const void* object, role as, std::uint64_t thread);
 /// Whether a thread has this role at `object`.
 bool is_noted(const void* object, role as);
 
+/// Whether the calling thread owns `object`.
+bool is_held_here(const void* object);
 /// Before the calling thread waits to own `object`.
 void locking(const void* object, const char* kind);
 /// The calling thread owns `object` now, or reads it. Fast paths pass `is_watched`, read before the read-modify-write
@@ -66,6 +68,7 @@ void destroying(const void* object, const char* kind, role waiters = role::waite
 inline void note(const void*, role) {}
 inline bool forget(const void*, role, std::uint64_t) { return false; }
 inline bool is_noted(const void*, role) { return true; }
+inline bool is_held_here(const void*) { return false; }
 inline void locking(const void*, const char*) {}
 inline void locked(const void* object, bool is_watched = observers() != 0, role = role::owner) {
   if (LOCKSTEP_UNLIKELY(is_watched)) note_lock(object, true);
