@@ -2,8 +2,11 @@
 // tool/commands.hpp -- the sub-commands; each adds itself to the program, in a file of its own
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <stdexcept>
+
+namespace CLI {
+class App;  // half of what a program costs to compile: only those that add options read it
+}
 
 namespace tool {
 

@@ -13,6 +13,7 @@
 #include "examples/support/error.hpp"
 #include "examples/support/files.hpp"
 #include "tool/commands.hpp"
+#include "tool/text.hpp"
 #include "tool/trace_reader.hpp"
 
 namespace tool {
@@ -49,16 +50,16 @@ trace read_trace_file(const std::string& path) {
   take_no_signal_for_large_files();  // for the files that follow: the page, the tables
   const trace read = read_from(path);
   if (read.dropped > 0) {
-    fmt::print(stderr, "{}: {} records were lost, because the rings of the recorder were full.\n",
-               path, read.dropped);
+    fmt::print(stderr, "{}: {} lost, because the rings of the recorder were full.\n", path,
+               counted(read.dropped, "record"));
   }
   if (read.ignored > 0) {
-    fmt::print(stderr, "{}: {} events of kinds that lockstep does not write are left out.\n", path,
+    fmt::print(stderr, "{}: events of kinds that lockstep does not write are left out: {}.\n", path,
                read.ignored);
   }
   if (read.crossing > 0) {
     fmt::print(stderr,
-               "{}: {} slices end after the slice that they begin in; they count to its end.\n",
+               "{}: slices that end after the slice that they begin in count to its end: {}.\n",
                path, read.crossing);
   }
   return read;

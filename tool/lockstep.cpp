@@ -2,6 +2,7 @@
 // tool/lockstep.cpp -- the command 'lockstep'
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 

@@ -2,6 +2,7 @@
 // tool/summary.cpp -- lockstep summary TRACE.json: the trace in tables, for terminals
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 

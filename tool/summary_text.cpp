@@ -96,11 +96,11 @@ std::string mark_table(const figures& in_numbers) {
 }  // namespace
 
 std::string summary_text(const trace& of, const figures& in_numbers) {
-  std::string text = fmt::format("{} slices of {} threads, {}\n", of.slices(), of.threads.size(),
-                                 time_text(of.end));
+  std::string text = fmt::format("{} of {}, {}\n", counted(of.slices(), "slice"),
+                                 counted(of.threads.size(), "thread"), time_text(of.end));
   if (of.dropped > 0) {
     text +=
-        fmt::format("{} records were lost, the oldest ones: the rings were full.\n", of.dropped);
+        fmt::format("{} lost, the oldest: the rings were full.\n", counted(of.dropped, "record"));
     text += fmt::format(
         "Figures are of the time from {} to {}, of which there are all records.\n"
         "LOCKSTEP_TRACE=FILE,records=1M keeps more of each thread.\n",

@@ -21,6 +21,10 @@ std::string time_text(nanoseconds time) {
   return fmt::format("{} ns", time);
 }
 
+std::string counted(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string share_text(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 std::string plain_text(const std::string& name) {

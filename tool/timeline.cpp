@@ -2,6 +2,7 @@
 // tool/timeline.cpp -- lockstep timeline TRACE.json [-o OUT.html]: the trace as a page for the browser
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "tool/commands.hpp"
 #include "tool/files.hpp"
 #include "tool/page.hpp"
+#include "tool/text.hpp"
 #include "tool/trace_reader.hpp"
 
 namespace tool {
@@ -32,8 +34,9 @@ void run(const options& chosen) {
   const trace read = read_trace_file(chosen.input);
   const std::string page = make_page(pack(read, figures_of(read)), input.filename().string());
   write_file(output, page);
-  fmt::print("{}: {} slices of {} threads, {}; {:.1f} MB\n", output, read.slices(),
-             read.threads.size(), time_text(read.end), static_cast<double>(page.size()) / 1e6);
+  fmt::print("{}: {} of {}, {}; {:.1f} MB\n", output, counted(read.slices(), "slice"),
+             counted(read.threads.size(), "thread"), time_text(read.end),
+             static_cast<double>(page.size()) / 1e6);
 }
 
 }  // namespace

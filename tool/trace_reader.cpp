@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "tool/event_parser.hpp"
+#include "tool/text.hpp"
 #include "tool/trace_order.hpp"
 
 namespace tool {
@@ -206,7 +207,7 @@ std::string quoted(const std::string& text) {
 }
 
 /// How a number among the arguments is stored: whole, or in thousandths.
-std::optional<std::uint64_t> counted(const event_value& value) {
+std::optional<std::uint64_t> count_in(const event_value& value) {
   const double thousandths = value.number.value_or(-1) * 1000;
   if (!(thousandths >= 0 && thousandths < 9e15)) return std::nullopt;
   return value.whole ? *value.whole : static_cast<std::uint64_t>(std::llround(thousandths));
@@ -234,7 +235,7 @@ std::string arguments_of(const event& one) {
   for (std::size_t i = 0; i < one.used_arguments; ++i) {
     const auto& [key, value] = one.arguments[i];
     text += (i == 0 ? "[[" : ",[") + quoted(key) + ",";
-    text += !counted(value) ? quoted(value.text) : value.whole ? "1" : "0.001";
+    text += !count_in(value) ? quoted(value.text) : value.whole ? "1" : "0.001";
     text += "]";
   }
   return text.empty() ? "[]" : text + "]";
@@ -249,7 +250,7 @@ std::uint32_t builder::look_of(const event& one) {
   for (std::size_t i = 0; i < one.used_arguments; ++i) {
     const auto& [key, value] = one.arguments[i];
     append_part(look_key_, key);
-    const std::optional<std::uint64_t> number = counted(value);
+    const std::optional<std::uint64_t> number = count_in(value);
     if (number) {
       result_.numbers.push_back(*number);
       ++numbers;
@@ -384,7 +385,8 @@ trace builder::finish(const event& other_data) {
   }
   put_in_order(result_);
   if (result_.slices() == 0) {
-    throw fault(name_, fmt::format("has {} events, and no slice of time among them.", count_),
+    throw fault(name_,
+                fmt::format("has {}, and no slice of time among them.", counted(count_, "event")),
                 "Nothing was recorded: let a team run regions or loops while the trace is on.");
   }
   if (const event_value* const version = other_data.argument("lockstep"))

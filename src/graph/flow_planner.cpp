@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "../platform/system_texts.hpp"
 #include "flow_schedule.hpp"
 
 namespace lockstep {
@@ -387,8 +388,8 @@ LOCKSTEP_INLINE flow_plan make_flow_plan(const graph_model& of, const flow& chec
     const model_node& node = of.nodes[i];
     const auto name = [&] { return quoted(of, static_cast<node_index>(i)); };
     if (node.is_wide && node.width > members) {
-      made.problem = "the team-wide node " + name() + " is for " + std::to_string(node.width) +
-                     " members, the plan for " + std::to_string(members);
+      made.problem = "the team-wide node " + name() + " is for " + counted(node.width, "member") +
+                     ", the plan for " + std::to_string(members);
     } else if (node.pin != no_node && node.is_wide) {
       made.problem = "the team-wide node " + name() + " cannot be pinned to a member";
     } else if (node.pin != no_node && node.pin >= members) {

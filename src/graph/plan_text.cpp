@@ -2,6 +2,7 @@
 // src/graph/plan_text.cpp -- graphs and plans as text, reports, and pictures for Graphviz (layer: graph)
 #include <cstdio>
 
+#include "../platform/system_texts.hpp"
 #include "plan_body.hpp"
 
 namespace lockstep {
@@ -107,7 +108,7 @@ LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow& checked,
         const plan_wait& wait = plan.waits[w];
         text += " [waits for step " + std::to_string(wait.steps) + " of member " +
                 std::to_string(plan.lanes[wait.lane].member);
-        if (wait.delay > 0) text += ", " + std::to_string(wait.delay) + " turns before";
+        if (wait.delay > 0) text += ", " + counted(wait.delay, "turn") + " before";
         text += "]";
       }
       if (step.loop != 0) {
@@ -153,15 +154,15 @@ LOCKSTEP_INLINE std::string in_microseconds(double nanoseconds) {
 LOCKSTEP_INLINE std::string report_of(const plan_body& of) {
   const flow_machine& machine = *of.machine;
   const flow_plan& plan = machine.plan;
-  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
-                     std::to_string(plan.members) + " members, " +
-                     std::to_string(plan.waits.size()) + " waits\n";
+  std::string text = counted(of.model.nodes.size(), "node") + " on " +
+                     counted(plan.members, "member") + ", " + counted(plan.waits.size(), "wait") +
+                     "\n";
   const auto predicted = [](plan_time each) { return in_microseconds(static_cast<double>(each)); };
   text += "predicted: serial " + predicted(plan.serial_time) + ", critical path " +
           predicted(plan.critical_path) + ", an iteration " + predicted(plan.predicted_time) + "\n";
   if (of.learnt_from != 0) {
-    text += "made anew after " + std::to_string(of.learnt_from) +
-            (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
+    text +=
+        "made anew after " + counted(of.learnt_from, "run") + ", with the times that nodes took\n";
   }
   if (of.measured_iterations == 0) return text + "not measured yet\n";
   const double each =
@@ -178,7 +179,7 @@ LOCKSTEP_INLINE std::string report_of(const plan_body& of) {
       text += "not measured\n";
       continue;
     }
-    text += std::to_string(at.count) + " times, mean " +
+    text += counted(at.count, "time") + ", mean " +
             in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
             in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
             predicted(plan.costs[i]) + "\n";

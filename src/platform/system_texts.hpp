@@ -5,6 +5,7 @@
 
 #include <cstdarg>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -25,6 +26,11 @@ inline void append(std::string& text, const char* format, ...) {
   const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
   va_end(arguments);
   if (length > 0) text.append(buffer);
+}
+
+/// "1 member", "2 members".
+inline std::string counted(std::uint64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// The content of a file; empty if it cannot be read. The path is what std::printf would print.

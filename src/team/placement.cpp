@@ -230,18 +230,18 @@ LOCKSTEP_INLINE std::string describe(const resolved_team& made, const environmen
     text.append(")");
   }
   append(text, machine.quota >= 0 ? ", quota %.2f\n" : ", no quota\n", machine.quota);
-  append(text, "  team: %s, %zu %s%s\n", quoted_text(made.name.c_str()).c_str(), made.members,
-         made.members == 1 ? "member" : "members",
+  append(text, "  team: %s, %s%s\n", quoted_text(made.name.c_str()).c_str(),
+         counted(made.members, "member").c_str(),
          made.is_crowded ? "; crowded: more members than CPUs for them" : "");
   append(text, "  wait policy: %s\n  anticipation: %s\n",
          environment_text::text_of(made.policy).c_str(),
          made.anticipates ? "on; a worker polls for 160 us and a quarter of the time between two "
                             "regions at most, and 4 ms after the last"
                           : "off");
-  append(
-      text,
-      made.learns ? "  loops: on as many members as pay, up to %zu\n" : "  loops: on %zu members\n",
-      made.can_run_at_once);
+  text += "  loops: on " +
+          (made.learns ? "as many members as pay, up to " + std::to_string(made.can_run_at_once)
+                       : counted(made.can_run_at_once, "member")) +
+          "\n";
   append(text, "  CPU separation: %s\n  binding: %s",
          made.separates_cpus ? "on; a worker leaves a CPU that it shares with a member it waits for"
                              : "off",

@@ -30,7 +30,7 @@ LOCKSTEP_INLINE future_counts::~future_counts() {
 LOCKSTEP_INLINE std::size_t future_counts::take_ticket() {
   const std::size_t index = tickets_.fetch_add(1, memory_order_relaxed);  // 1
   if (index < contributions_) return index;
-  fail_use("lockstep::future_set: contributed after all %zu contributions were made",
+  fail_use("lockstep::future_set: contributed after all contributions were made: %zu",
            contributions_);
 }
 

@@ -223,7 +223,7 @@ LOCKSTEP_INLINE std::string ledger::table() const {
   using namespace detail;
   using namespace detail::ledger_text;
   std::string text = "lockstep ledger of team " + one_line(team.c_str());
-  append(text, ", %zu %s", members, members == 1 ? "member" : "members");
+  text += ", " + counted(members, "member");
   if (time > 0) append(text, ", kept for %s", time_text(time).c_str());
   text += "\n";
   std::size_t widest = 0;
@@ -270,8 +270,8 @@ LOCKSTEP_INLINE std::string ledger::table() const {
   if (!loops.empty()) text += "loops: " + loops + "\n";
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   if ((decided.inline_runs | decided.inline_loops) != 0) {
-    append(text, "called inside of a region, and run alone: %llu regions, %llu loops\n",
-           number(decided.inline_runs), number(decided.inline_loops));
+    text += "called inside of a region, and run alone: " + counted(decided.inline_runs, "region") +
+            ", " + counted(decided.inline_loops, "loop") + "\n";
   }
   if (decided.crowded != 0) {
     append(text, "regions and loops on more members than CPUs for them: %llu\n",

@@ -365,8 +365,9 @@ LOCKSTEP_INLINE std::string trace_summary() {
   using namespace detail;
   const trace_view all;
   std::string text;
-  append(text, "trace of %.1f us, %zu threads, %zu events, %llu lost\n",
-         static_cast<double>(all.time(all.end)) / 1000, all.tracks.size(), all.events.size(),
+  append(text, "trace of %.1f us, %s, %s, %llu lost\n",
+         static_cast<double>(all.time(all.end)) / 1000,
+         counted(all.tracks.size(), "thread").c_str(), counted(all.events.size(), "event").c_str(),
          static_cast<unsigned long long>(all.lost));
   append(text, "  %-20s %7s %12s %12s %6s\n", "thread", "parts", "in parts/us", "waiting/us",
          "busy");

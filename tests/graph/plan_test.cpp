@@ -615,6 +615,16 @@ TEST_P(plan_run, goes_on_for_as_many_iterations_as_can_be_counted) {
   }
 }
 
+TEST(plan_report, counts_one_of_a_kind_without_a_plural) {
+  team on(1);
+  graph g;
+  g.node("only", [] {});
+  plan flow(g, on);
+  EXPECT_EQ(flow.report().find("1 node on 1 member, 0 waits\n"), 0u) << flow.report();
+  ASSERT_TRUE(flow.measure(1));
+  EXPECT_NE(flow.report().find(": 1 time, mean "), std::string::npos) << flow.report();
+}
+
 TEST_P(plan_run, starts_without_its_caller) {
   team on(members(), policy());
   graph g;

@@ -56,7 +56,7 @@ TEST(error, a_rank_that_is_not_is_out_of_range_with_class_and_values) {
     return message_of<std::out_of_range>([=] { checked_rank("barrier", "members", rank, count); });
   };
   EXPECT_EQ(message(4, 4), "barrier: rank 4 of 4 members is out of range, must be 0 to 3");
-  EXPECT_EQ(message(1, 1), "barrier: rank 1 of 1 members is out of range, must be 0 to 0");
+  EXPECT_EQ(message(1, 1), "barrier: rank 1 of 1 member is out of range, must be 0 to 0");
   EXPECT_EQ(message(0xFFFFFFFFu, 2),
             "barrier: rank 4294967295 of 2 members is out of range, must be 0 to 1");
 }

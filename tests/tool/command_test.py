@@ -105,7 +105,7 @@ class Command(unittest.TestCase):
         made.add(ph="M", name="thread_lost", tid=1, args={"records": 9, "whole_from": 4.0})
         self.trace.write_text(made.text(dropped=9, duration_us=9.5), encoding="utf-8")
         text = self.call("summary", self.trace)
-        self.assertIn("9 records were lost, the oldest ones", text)
+        self.assertIn("9 records lost, the oldest", text)
         self.assertIn("from 4.00 us to 9.50 us", text)
         self.assertRegex(text, r"\| loop at solver.cpp:7 +\| +12 \|")  # 6 of each
         self.assertRegex(text, r"\| serial: no region runs +\| +5 \|")

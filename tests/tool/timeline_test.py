@@ -311,7 +311,7 @@ class Page(unittest.TestCase):
         self.browser.open(page)
         self.browser.next_frame()
         words = self.ask("document.getElementById('loss').innerText")
-        for part in ("77 records were lost, the oldest of member 2", "LOCKSTEP_TRACE=FILE,records="):
+        for part in ("77 records lost, the oldest of member 2", "LOCKSTEP_TRACE=FILE,records="):
             self.assertIn(part, words)
         self.assertGreater(self.view()[0], (middle - first) * 800)
         self.ask("timeline.view.showAll()")

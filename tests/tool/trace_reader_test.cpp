@@ -203,7 +203,7 @@ TEST(TraceReader, BadFilesAreRefusedWithCauseAndRemedy) {
       {R"({"traceEvents":7})", "has no \"traceEvents\"", "LOCKSTEP_TRACE="},
       {file_of(""), "has 0 events, and no slice", "while the trace is on"},
       {file_of(R"({"ph":"M","name":"thread_name","pid":1,"tid":0,"args":{"name":"a"}})"),
-       "has 1 events, and no slice", "while the trace is on"},
+       "has 1 event, and no slice", "while the trace is on"},
       {file_of(slice("part", "a", 0, 0, 1) + "," + slice("part", "b", 0, 5, -3)),
        "event 2 ('b') has the negative duration -3 us.", "Record the trace again"},
       {file_of(R"({"ph":"X","name":"c","pid":1,"tid":0,"ts":1})"),

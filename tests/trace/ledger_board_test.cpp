@@ -346,7 +346,7 @@ TEST(ledger_board, decisions_of_all_members_are_counted_together) {
   EXPECT_EQ(decided.crowded, 1u);
   EXPECT_EQ(decided.inline_runs, 1u);
   EXPECT_EQ(decided.inline_loops, 2u);
-  EXPECT_NE(result.table().find("run alone: 1 regions, 2 loops"), std::string::npos)
+  EXPECT_NE(result.table().find("run alone: 1 region, 2 loops"), std::string::npos)
       << result.table();
   EXPECT_NE(result.table().find("more members than CPUs for them: 1"), std::string::npos);
   const nlohmann::json read = nlohmann::json::parse(result.json()).at("decisions");

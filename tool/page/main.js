@@ -203,7 +203,7 @@ function showAddress() {
 function lossInWords() {
   const [from, to] = model.window;
   const whose = model.threads.filter((each) => each.lost).map((each) => each.name).join(", ");
-  return `${model.dropped} records were lost, the oldest` + (whose ? ` of ${whose}: hatched. ` : ". ") +
+  return `${counted(model.dropped, "record")} lost, the oldest` + (whose ? ` of ${whose}: hatched. ` : ". ") +
       `The tables are of ${timeText(from)} to ${timeText(to)}, of which there are all. ` +
       "LOCKSTEP_TRACE=FILE,records=1M keeps more.";
 }
@@ -215,7 +215,7 @@ function chooseWorst(region) {
   view.showSpan(region.worstBegin, region.worstBegin + region.worst);
 }
 
-find("about").textContent = `${model.slices} slices of ${model.threads.length} threads, ${timeText(model.end)}`;
+find("about").textContent = `${counted(model.slices, "slice")} of ${counted(model.threads.length, "thread")}, ${timeText(model.end)}`;
 find("loss").textContent = model.dropped ? lossInWords() : "";
 find("loss").hidden = find("legend-lost").hidden = !model.dropped;
 fillTables(find("tables"), model, chooseWorst);

@@ -14,6 +14,9 @@ function timeText(nanoseconds) {
 /// A point in time in microseconds, exact to the nanosecond.
 const exactText = (nanoseconds) => `${(nanoseconds / 1000).toFixed(3)} us`;
 
+/// "1 slice", "2 slices".
+const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 const shareText = (share) => `${(share * 100).toFixed(0)} %`;
 
 /// The distance between marks of a ruler: the smallest 1, 2 or 5 times a power of ten that is at least `least`.
