@@ -21,7 +21,7 @@ int main(int arguments, char** unused) {
   return 0;
 }
 """
-# 3000 regions of one function. With an argument each so many times it makes tasks.
+# 3000 regions of one function. With an argument n every n-th region makes tasks.
 REGIONS = """
 #include <stdlib.h>
 int main(int count, char** arguments) {

@@ -39,7 +39,7 @@ int main(void) {
   return 0;
 }
 """
-# What the environment says when main() calls first, who is shown where, and what few variables of LLVM's change.
+# What the environment says at the first call of main(), which threads are shown where, and what some variables of LLVM change.
 WAYS = """
 #include <omp.h>
 #include <stdio.h>

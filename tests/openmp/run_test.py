@@ -29,7 +29,7 @@ int main(int count, char** arguments) {
   return 7;
 }
 """
-# A runtime that somebody has bundled: whoever calls it is told so.
+# A bundled runtime: a call of it says so, and ends the program.
 BUNDLED = """
 #include <stdio.h>
 #include <stdlib.h>

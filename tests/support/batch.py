@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 DIRECTIVE = re.compile(r"#\s*(?:include|if|ifdef|ifndef|elif|else|endif)\b.*")
-# Those of the code under test: lockstep, and of the programs.
+# Namespaces of the code under test: of lockstep, and of the programs.
 NAMESPACE = re.compile(r"^namespace ((?:lockstep|bench|examples)\b[\w:]*) \{", re.MULTILINE)
 NEIGHBOUR = re.compile(r'(#\s*include ")([^"]+)"')
 
