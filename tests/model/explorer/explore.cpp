@@ -88,8 +88,10 @@ class search {
     if (const char* const trail = std::getenv("LOCKSTEP_MODEL_TRAIL")) return repeat(trail);
     const std::uint64_t before = the_explorer().steps();
     the_explorer().begin_search();
+    const bool is_brief = number_from("LOCKSTEP_MODEL_BRIEF", 0) != 0;
+    const std::uint64_t most = is_brief ? number_from("LOCKSTEP_MODEL_MOST", all) : all;
     for (const budget& each : budgets()) {
-      if (!exhaust(each, ~std::uint64_t{0})) return failure_;
+      if (!exhaust(each, most)) return failure_;
     }
     const auto deeper = static_cast<unsigned>(number_from("LOCKSTEP_MODEL_DEEPER", 0));
     for (budget each : deeper > 0 ? plan_.budgets : std::vector<budget>()) {
@@ -191,6 +193,8 @@ class search {
     for (std::size_t i = left_out; i < all; ++i) text += "  " + came.interleaving[i] + "\n";
     return text;
   }
+
+  static constexpr std::uint64_t all = ~std::uint64_t{0};
 
   const std::function<void()>& scenario_;
   const plan& plan_;

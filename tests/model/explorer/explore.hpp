@@ -17,8 +17,8 @@
 //   LOCKSTEP_MODEL_SEED=S       the first seed (default 1)
 //   LOCKSTEP_MODEL_BRIEF=N      at most N preemptions in each exhaustive search
 //   LOCKSTEP_MODEL_DEEPER=N     after them further exhaustive searches, with that many preemptions more (default 0)
-//   LOCKSTEP_MODEL_MOST=N       such a further search that needs more schedules than that is cut, and the report says
-//                               so (default 5000000)
+//   LOCKSTEP_MODEL_MOST=N       a further search, or one in brief, that needs more schedules than that is cut, and the
+//                               report says so (default 5000000; in brief none is cut)
 //   LOCKSTEP_MODEL_TRAIL=T      the one schedule of that trail, with its interleaving
 //   LOCKSTEP_MODEL_MUTATION     see site.hpp
 #pragma once
