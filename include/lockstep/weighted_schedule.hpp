@@ -5,9 +5,9 @@
 // finish together. Nothing is handed out while the loop runs. It assumes that all iterations take equally long: if they
 // do not, choose dynamic_schedule(). How it learns: src/loop/partition.hpp.
 //
-// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples of all
-//        members and learns from them, some 60 ns per member: in every loop while shares move, else in every 16th. Its
-//        block starts after that; its own sample counts this as lateness. No read-modify-write.
+// Cost   a loop: two looks at the tick clock and one store to an own line per member. When all are done, one thread reads
+//        the samples of all and learns from them, some 60 ns per member: in every loop while shares move, else in every
+//        16th. Inside a region the others wait for that: one line transfer more, and above 8 members one more barrier.
 // Source the idea: seed 002's article, less work for lagging threads.
 // Order  none of its own: each loop that uses it ends with a wait of all its members.
 // Errors a bad number of members: std::invalid_argument. Two teams that use it at a time: undefined.
@@ -22,9 +22,8 @@
 #define LOCKSTEP_WEIGHTED_SCHEDULE_HPP
 
 #include <cstddef>
-#include <cstdint>
 
-#include <lockstep/detail/loop/leaf_loop.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -44,29 +43,12 @@ class weighted_schedule {
 
   std::size_t members() const noexcept;
 
-  // The next four: while no loop runs that uses this schedule.
-
-  /// Switched off, blocks are equal and nothing is measured. What was learned is kept.
-  void switch_on() noexcept;
-  void switch_off() noexcept;
-  bool is_on() const noexcept;
   /// How much of a long loop a member gets, in units of an equal block: 1 while nothing was learned, 0.25 to 4 later.
-  /// Requires rank < members().
+  /// Requires: rank < members(), and no loop runs that uses this schedule.
   double weight(std::size_t rank) const noexcept;
 
-  /// For threads of your own: calls f(first, last) for the block of one of them, unless that is empty. All `size` threads
-  /// call it in each loop, and every loop ends with a barrier or a join of all of them. `loop` is a number that all agree on,
-  /// and that grows from one loop to the next (modulo 2^32). It may begin anew.
-  template <class Function>
-  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
-                 Function&& f) {
-    const auto call = [&f](std::size_t first, std::size_t last) { f(first, last); };
-    run_part(loop, range, rank, size, call);
-  }
-
  private:
-  void run_part(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
-                const detail::range_body& body);
+  friend class detail::weighted_blocks;
 
   detail::weighted_blocks* const blocks_;
 };

@@ -2,7 +2,7 @@
 // src/loop/loops.cpp -- the bodies of loops.hpp (layer: loop)
 #include "loops.hpp"
 
-#include <lockstep/weighted_schedule.hpp>
+#include "partition.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -213,8 +213,9 @@ LOCKSTEP_INLINE bool hand_out_by_weight(member_state& at, std::size_t length,
                                         weighted_schedule& how, const range_body& body) {
   const without_constructs mark(at, "a loop");
   if (at.is_stopped()) return false;
-  how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
-  return at.sync();
+  weighted_blocks& blocks = weighted_blocks::of(how);
+  blocks.run_block(length, at.rank(), at.size(), body);
+  return at.meet_at_first([&] { blocks.learn(at.size()); });
 }
 
 LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std::size_t extent,

@@ -22,10 +22,10 @@
 
 #include <lockstep/detail/base/range_parts.hpp>
 #include <lockstep/detail/loop/leaf_loop.hpp>
-#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include <lockstep/weighted_schedule.hpp>
 #include "../base/numbers.hpp"
 
 namespace lockstep {
@@ -199,128 +199,67 @@ class partition {
   std::vector<record> members_;
 };
 
-// How the members of a team use a partition in one loop after another. Each loop has a number that all members agree
-// on, and that grows from one such loop to the next (modulo 2^32); each ends with a barrier or a join of all members.
-// Rank 0 learns while the others compute. So there are two sets of bounds: one is in use, the other is written.
+// How the members of a team use a partition in one loop after another. Each member runs its block and leaves a sample. When
+// all have done so, and before one goes on, one thread learns from the samples.
 //
-//   WEIGHTED-1  In every loop all members use the same bounds, so that blocks have neither gap nor overlap: also while
-//               rank 0 computes new bounds, and after a region that was stopped.
-//   WEIGHTED-2  A loop that some member did not finish teaches nothing.
-//   WEIGHTED-3  Blocks are equal while the schedule is switched off, and in a team of another size.
-//   WEIGHTED-4  One word says which set is the newer one, and from which loop on it is valid. Before that loop the other
-//               set is in use. In loop q rank 0 writes the set that is not in use, and makes it valid from loop q + 1 on:
-//               nobody uses it before the barrier at the end of q.
-//   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the slots of the
-//               other set, which nobody writes in that loop.
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  newest.store       relaxed  2      the barrier between loops orders it. In the same loop the old and the new
-//                                         word name the same set (WEIGHTED-4)
-//   2  newest.load        relaxed  1      the other half
+//   WEIGHTED-1  In every loop all members use the same bounds, so that blocks have neither gap nor overlap: bounds change
+//               only between the last sample of a loop and the end of the wait that follows.
+//   WEIGHTED-2  A loop that was stopped teaches nothing.
+//   WEIGHTED-3  In a team of another size blocks are equal, and nothing is learned.
 class weighted_blocks {
  public:
   explicit weighted_blocks(std::size_t members)
-      : sets_{{checked_count("lockstep::weighted_schedule", "members", members)}, {members}},
+      : samples_(checked_count("lockstep::weighted_schedule", "members", members)),
+        bounds_(members),
         partition_(members) {}
 
+  static weighted_blocks& of(weighted_schedule& schedule) noexcept { return *schedule.blocks_; }
+
   std::size_t members() const noexcept { return partition_.size(); }
-  void switch_to(bool on) noexcept { is_on_ = on; }
-  bool is_on() const noexcept { return is_on_; }
   double weight(std::size_t rank) const noexcept { return partition_.weight(rank); }
 
   /// What a member does in a loop: calls body(first, last) for its block unless that is empty, and leaves its sample.
-  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
-                 const range_body& body) {
-    const index_range mine = block(loop, range.first, range.last, rank, size);
-    if (rank == 0) update(loop, size);
+  void run_block(std::size_t length, std::size_t rank, std::size_t size, const range_body& body) {
+    const index_range mine = block(length, rank, size);
     const std::uint64_t start = tick_clock::now();
     if (mine.first < mine.last) body(mine.first, mine.last);
-    note(loop, rank, size, {start, tick_clock::now(), length_of(mine)});
+    note(rank, size, {start, tick_clock::now(), length_of(mine)});
   }
-
-  /// The block of a member in this loop. Requires rank < size.
-  index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
-                    std::size_t size) const noexcept {
-    return applies_to(size) ? sets_[set_in(loop)].bounds.block(first, last, rank)
-                            : static_block(first, last, rank, size);
-  }
-
-  /// Each member calls it in the loop, after its block.
-  void note(std::uint32_t loop, std::size_t rank, std::size_t size,
-            const member_sample& sample) noexcept {
-    if (applies_to(size)) sets_[set_in(loop)].samples[rank].value = {loop, sample};
-  }
-
-  /// Rank 0 alone calls it, in the loop: learns from an earlier one. The new bounds are in use from the next one on.
-  void update(std::uint32_t loop, std::size_t size) noexcept {
+  /// When all have run their blocks, and before one goes on. If weights stay, the next loops teach nothing.
+  void learn(std::size_t size) noexcept {
     if (!applies_to(size)) return;
-    const unsigned unused = 1 - set_in(loop);
-    if (is_sampled_) {
-      is_sampled_ = false;
-      pause_ = learn(sets_[unused]) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
-      rest_ = pause_;
-    }
     if (rest_ > 0) {
       --rest_;
       return;
     }
-    // From the next loop on members write their samples to the other set. Then those of this loop can be read.
-    is_sampled_ = true;
-    sampled_ = loop;
-    sets_[unused].bounds.set([this](std::size_t rank) { return weight(rank); });
-    newest_.store(std::uint64_t{loop + 1} << 1 | unused, memory_order_relaxed);  // 1
+    if (partition_.learn([this](std::size_t rank) { return samples_[rank].value; })) {
+      bounds_.set([this](std::size_t rank) { return weight(rank); });
+      pause_ = 0;
+    } else {
+      pause_ = lesser(2 * pause_ + 1, most_pause);
+    }
+    rest_ = pause_;
+  }
+
+  /// The two halves of run_block(). Requires rank < size.
+  index_range block(std::size_t length, std::size_t rank, std::size_t size) const noexcept {
+    return applies_to(size) ? bounds_.block(0, length, rank) : static_block(0, length, rank, size);
+  }
+  void note(std::size_t rank, std::size_t size, const member_sample& sample) noexcept {
+    if (applies_to(size)) samples_[rank].value = sample;
   }
 
  private:
   /// The most loops between two looks at samples, while these change nothing.
-  static constexpr std::uint32_t most_pause = 15;
+  static constexpr unsigned most_pause = 15;
 
-  /// What a member did in the last loop in which it used the set.
-  struct noted {
-    std::uint32_t loop;
-    member_sample sample;
-  };
-  struct set {
-    set(std::size_t members) : samples(members), bounds(members) {}
+  bool applies_to(std::size_t size) const noexcept { return size > 1 && size == members(); }
 
-    aligned_array<padded<noted>> samples;
-    weighted_bounds bounds;
-  };
-
-  bool applies_to(std::size_t size) const noexcept {
-    return is_on_ && size > 1 && size == members();
-  }
-
-  /// The set that is in use in a loop: WEIGHTED-4.
-  unsigned set_in(std::uint32_t loop) const noexcept {
-    const std::uint64_t newest = newest_.load(memory_order_relaxed);  // 2
-    const std::uint32_t age = loop - static_cast<std::uint32_t>(newest >> 1);
-    const bool is_valid = static_cast<std::int32_t>(age) >= 0;
-    return static_cast<unsigned>(newest & 1u) ^ (is_valid ? 0u : 1u);
-  }
-
-  /// Learns from the samples of a set, if all of them come from the loop `sampled_`. If not, a member was stopped in
-  /// it.
-  bool learn(const set& from) noexcept {
-    for (std::size_t rank = 0; rank < members(); ++rank) {
-      if (from.samples[rank].value.loop != sampled_) return false;
-    }
-    return partition_.learn([&](std::size_t rank) { return from.samples[rank].value.sample; });
-  }
-
-  // All members read these; rank 0 writes the bounds now and then.
-  line_gap before_;
-  bool is_on_ = true;
-  atomic<std::uint64_t> newest_{0};  ///< from << 1 | the set
-  set sets_[2];
-  line_gap between_;
-  // Only rank 0 uses the rest.
+  aligned_array<padded<member_sample>> samples_;  ///< of the last loop
+  weighted_bounds bounds_;
   partition partition_;
-  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in later loops
-  std::uint32_t pause_ = 0;    ///< how many loops to rest after a look at samples
-  std::uint32_t rest_ = 0;     ///< how many of those are left
-  bool is_sampled_ = false;
+  unsigned pause_ = 0;  ///< how many loops to rest after a look at samples
+  unsigned rest_ = 0;   ///< how many of those are left
 };
 
 }  // namespace detail

@@ -14,16 +14,8 @@ LOCKSTEP_INLINE weighted_schedule::~weighted_schedule() { delete blocks_; }
 LOCKSTEP_INLINE std::size_t weighted_schedule::members() const noexcept {
   return blocks_->members();
 }
-LOCKSTEP_INLINE void weighted_schedule::switch_on() noexcept { blocks_->switch_to(true); }
-LOCKSTEP_INLINE void weighted_schedule::switch_off() noexcept { blocks_->switch_to(false); }
-LOCKSTEP_INLINE bool weighted_schedule::is_on() const noexcept { return blocks_->is_on(); }
 LOCKSTEP_INLINE double weighted_schedule::weight(std::size_t rank) const noexcept {
   return blocks_->weight(rank);
-}
-LOCKSTEP_INLINE void weighted_schedule::run_part(std::uint32_t loop, index_range range,
-                                                 std::size_t rank, std::size_t size,
-                                                 const detail::range_body& body) {
-  blocks_->run_block(loop, range, rank, size, body);
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -98,14 +98,8 @@ class world_region {
   bool sync(member_state& at, call_site where) {
     at.come_to("sync_threads(world)", where);
     if (has_one_rank(at, world_construct::sync_threads)) return at.sync();
-    const auto meets = [&] {
-      return meet(at, world_construct::sync_threads, 0, nullptr, 0, world_combine());
-    };
-    if (at.is_alone()) return !at.is_stopped() && meets();
-    if (at.meets_by_flags()) return at.meet_at_first([&] { meets(); });
-    if (!at.sync()) return false;
-    if (at.rank() == 0) meets();
-    return at.sync();
+    return at.meet_at_first(
+        [&] { meet(at, world_construct::sync_threads, 0, nullptr, 0, world_combine()); });
   }
 
   /// Whether there is no other rank. Then the members meet as without a world, each by its own arrival. It is faster:

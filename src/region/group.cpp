@@ -102,6 +102,11 @@ LOCKSTEP_INLINE bool member_state::meets_by_flags() const noexcept {
 }
 
 LOCKSTEP_INLINE bool member_state::meet_at_first(const function_ref<void()>& finish) {
+  if (is_alone() || !meets_by_flags()) {
+    if (!sync()) return false;
+    if (rank_ == 0) finish();
+    return sync();
+  }
   return detail::meet(*this, true, [&] {
     return shared_->barrier.meet_at_first(*this, [&] {
       shared_->check_constructs(*this);

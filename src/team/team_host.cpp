@@ -23,8 +23,8 @@
 
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/region.hpp>
-#include <lockstep/weighted_schedule.hpp>
 #include "../loop/loops.hpp"
+#include "../loop/partition.hpp"
 #include "../platform/fork.hpp"
 #include "placement.hpp"
 #include "team_core.hpp"
@@ -184,11 +184,15 @@ LOCKSTEP_INLINE bool team_host::run_place(loop_place& place, const void* loop, s
 
 LOCKSTEP_INLINE bool team_host::run_by_weights(const range_body& body, std::size_t length,
                                                weighted_schedule& how, source_place where) {
+  weighted_blocks& blocks = weighted_blocks::of(how);
   job work;
-  work.carry<loop_share>([length, &how, &body](loop_share& me) {
-    how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
+  work.carry<loop_share>([length, &blocks, &body](loop_share& me) {
+    blocks.run_block(length, me.rank(), me.size(), body);
   });
-  return run_loop({size(), nullptr, 0, false, where}, work).is_complete;
+  const auto prepare = [](const loop_plan&, cell*) {};
+  const auto learn = [&](const loop_plan& plan, region_board&) { blocks.learn(plan.shares); };
+  const loop_ends ends = {prepare, learn};
+  return run_loop({size(), nullptr, 0, false, where}, work, &ends).is_complete;
 }
 
 }  // namespace detail

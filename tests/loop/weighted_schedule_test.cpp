@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,14 +15,15 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <lockstep/ranked_barrier.hpp>
+#include <lockstep/team.hpp>
 
 #include "loop/partition.hpp"
-#include "support/threads.hpp"
+#include "support/effort.hpp"
 
 namespace {
 
@@ -66,10 +69,6 @@ class simulated_team {
 
   std::size_t size() const { return speeds_.size(); }
   void set_speeds(std::vector<double> speeds) { speeds_ = std::move(speeds); }
-  std::uint32_t& loop() { return loop_; }
-  /// One member in `of` does not get to its sample; and as often one does not get to the loop at all.
-  void stop_one_in(unsigned of) { stopped_ = of; }
-
   /// Runs a loop and expects that blocks cover it, asked for at any time of the loop.
   void run(weighted_blocks& schedule, std::size_t length) {
     std::vector<std::size_t> order(size());
@@ -78,18 +77,15 @@ class simulated_team {
     blocks_.assign(size(), index_range{0, 0});
     now_ += 1000000;
     for (const std::size_t rank : order) {
-      blocks_[rank] = schedule.block(loop_, 5, 5 + length, rank, size());
-      if (is_stopped()) continue;
-      if (rank == 0) schedule.update(loop_, size());
-      if (is_stopped()) continue;
+      blocks_[rank] = schedule.block(length, rank, size());
       const std::size_t mine = length_of(blocks_[rank]);
       schedule.note(
-          loop_, rank, size(),
+          rank, size(),
           {now_, now_ + static_cast<std::uint64_t>(static_cast<double>(mine) / speeds_[rank]),
            mine});
     }
+    schedule.learn(size());
     expect_cover(length);
-    ++loop_;
   }
   void run(weighted_blocks& schedule, std::size_t length, int loops) {
     while (loops-- > 0) run(schedule, length);
@@ -99,31 +95,27 @@ class simulated_team {
   bool is_static(std::size_t length) const {
     bool all = true;
     for (std::size_t rank = 0; rank < size(); ++rank) {
-      const index_range block = static_block(5, 5 + length, rank, size());
+      const index_range block = static_block(0, length, rank, size());
       all &= block.first == blocks_[rank].first && block.last == blocks_[rank].last;
     }
     return all;
   }
 
  private:
-  bool is_stopped() { return stopped_ != 0 && random_() % stopped_ == 0; }
-
   void expect_cover(std::size_t length) const {
-    std::size_t next = 5;
+    std::size_t next = 0;
     for (const index_range block : blocks_) {
-      ASSERT_EQ(block.first, next) << "gap or overlap in loop " << loop_;
+      ASSERT_EQ(block.first, next) << "gap or overlap";
       ASSERT_LE(block.first, block.last);
       next = block.last;
     }
-    ASSERT_EQ(next, 5 + length);
+    ASSERT_EQ(next, length);
   }
 
   std::vector<double> speeds_;
   std::vector<index_range> blocks_;
   std::mt19937 random_;
   std::uint64_t now_ = 0;
-  std::uint32_t loop_ = 0;
-  unsigned stopped_ = 0;
 };
 
 TEST(weighted_schedule, begins_with_static_blocks_and_balances_members_of_different_speed) {
@@ -165,89 +157,26 @@ TEST(weighted_schedule, WEIGHTED_1_covers_loops_of_any_length_while_bounds_move)
   }
 }
 
-TEST(weighted_schedule, WEIGHTED_1_and_2_stopped_loops_leave_all_members_with_the_same_bounds) {
-  weighted_blocks schedule(4);
-  simulated_team team({1, 2, 3, 4});
-  team.stop_one_in(4);
-  team.run(schedule, 1000, 3000);
-  team.stop_one_in(30);
-  team.run(schedule, 1000, 3000);
-  team.stop_one_in(0);
-  team.run(schedule, 1000, 60);
-  for (std::size_t rank = 0; rank < 4; ++rank) {
-    EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[rank])), 100.0 * double(rank + 1), 30);
-  }
-}
-
-TEST(weighted_schedule, WEIGHTED_2_a_loop_that_one_member_never_finishes_teaches_nothing) {
-  weighted_blocks schedule(2);
-  for (std::uint32_t loop = 0; loop < 200; ++loop) {
-    for (std::size_t rank = 0; rank < 2; ++rank) {
-      const index_range block = schedule.block(loop, 0, 100, rank, 2);
-      EXPECT_EQ(length_of(block), 50u);
-      if (rank == 0) schedule.update(loop, 2);
-      // What rank 1 leaves behind, of loops that are past, would make it three times slower.
-      if (rank == 0) schedule.note(loop, rank, 2, {0, 10, 50});
-      if (rank == 1) schedule.note(loop - 5, rank, 2, {0, 30, 50});
-    }
-  }
-  EXPECT_EQ(schedule.weight(0), 1);
-}
-
-TEST(weighted_schedule, WEIGHTED_4_loop_numbers_may_wrap) {
-  weighted_blocks schedule(2);
-  simulated_team team({1, 3});
-  team.loop() = 0xFFFFFFF0u;
-  team.run(schedule, 1000, 16);
-  ASSERT_EQ(team.loop(), 0u);
-  for (int i = 0; i < 40; ++i) {
-    team.run(schedule, 1000);
-    EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 20);
-  }
-}
-
-TEST(weighted_schedule, WEIGHTED_4_loop_numbers_may_have_gaps) {
-  weighted_blocks schedule(2);
-  simulated_team team({1, 3});
-  for (std::uint32_t i = 0; i < 60; ++i) {
-    team.run(schedule, 1000);
-    team.loop() += (i * i) % 100000;
-    if (i < 10) continue;
-    EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 20) << i;
-  }
-}
-
-TEST(weighted_schedule, WEIGHTED_4_numbers_may_begin_anew) {
-  for (std::uint32_t again = 0; again < 4; ++again) {
-    for (int loops = 100; loops < 140; ++loops) {
-      weighted_blocks schedule(2);
-      simulated_team team({1, 3});
-      team.run(schedule, 1000, loops);
-      team.loop() = again;
-      for (int i = 0; i < 40; ++i) {
-        team.run(schedule, 1000);
-        EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 20) << i;
+TEST(weighted_schedule, WEIGHTED_2_a_loop_that_was_stopped_teaches_nothing) {
+  // Member 1 seems to be slow: it waits. Then each loop is stopped, and so is never learned from.
+  for (const bool in_region : {false, true}) {
+    lockstep::team two(2);
+    weighted_schedule how(2);
+    for (int loop = 0; loop < 40; ++loop) {
+      std::atomic<bool> goes_on{false};
+      const auto each = [&](std::size_t i) {
+        if (i < 50) goes_on = true;
+        while (!goes_on) std::this_thread::yield();
+        if (i == 99) two.request_stop();
+      };
+      if (in_region) {
+        EXPECT_FALSE(two.run([&](lockstep::member& me) { me.for_each(0, 100, each, how); }));
+      } else {
+        EXPECT_FALSE(two.for_each(0, 100, each, how));
       }
     }
+    EXPECT_EQ(how.weight(0), 1);
   }
-}
-
-TEST(weighted_schedule, WEIGHTED_3_switched_off_is_static_and_keeps_what_was_learned) {
-  weighted_blocks schedule(2);
-  simulated_team team({1, 3});
-  team.run(schedule, 1000, 20);
-  EXPECT_FALSE(team.is_static(1000));
-  schedule.switch_to(false);
-  EXPECT_FALSE(schedule.is_on());
-  team.set_speeds({3, 1});
-  for (int i = 0; i < 40; ++i) {
-    team.run(schedule, 1000);
-    ASSERT_TRUE(team.is_static(1000));
-  }
-  schedule.switch_to(true);
-  team.set_speeds({1, 3});
-  team.run(schedule, 1000);
-  EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 20);
 }
 
 TEST(weighted_schedule,
@@ -264,55 +193,56 @@ TEST(weighted_schedule,
   EXPECT_TRUE(one.is_static(1000));
 }
 
-TEST(weighted_schedule, WEIGHTED_1_and_5_threads_cover_every_loop_while_rank_0_learns) {
+TEST(weighted_schedule, WEIGHTED_1_members_cover_every_loop_while_one_learns) {
   // Plain data all the way: bounds or samples that are read and written at once are a report of
   // ThreadSanitizer, blocks that do not fit together a wrong count.
   constexpr std::size_t length = 257;
-  for (const std::size_t size : {2u, 3u, 5u}) {
-    weighted_schedule schedule(size);
-    lockstep::ranked_barrier common(size);
+  for (const std::size_t size : {2u, 3u, 5u, 9u}) {
+    lockstep::team all(size);
+    weighted_schedule how(size);
     std::vector<unsigned> done(length, 0);
-    const unsigned loops = size == 2 ? 4000 : 1000;
+    const unsigned loops = lockstep::test::effort(size == 2 ? 4000u : 1000u);
     const volatile unsigned zero = 0;  // read anew each time: work that takes time
-    lockstep::test::run_threads(size, [&](std::size_t rank) {
+    all.run([&](lockstep::member& me) {
       for (unsigned loop = 0; loop < loops; ++loop) {
         // Each member is the slow one in turn.
-        const unsigned work = loop / 100 % size == rank ? 20 : 1;
-        schedule.run_block(loop, {0, length}, rank, size, [&](std::size_t first, std::size_t last) {
+        const unsigned work = loop / 100 % size == me.rank() ? 20 : 1;
+        const auto block = [&](std::size_t first, std::size_t last) {
           for (std::size_t i = first; i < last; ++i) {
             for (unsigned turn = 0; turn < work; ++turn) done[i] += zero;
             ++done[i];
           }
-        });
-        common.arrive_and_wait(rank);
+        };
+        me.for_range(0, length, block, how);
       }
     });
-    for (std::size_t i = 0; i < length; ++i) ASSERT_EQ(done[i], loops) << "iteration " << i;
+    for (unsigned loop = 0; loop < loops; ++loop) {
+      all.for_each(0, length, [&](std::size_t i) { ++done[i]; }, how);
+    }
+    for (std::size_t i = 0; i < length; ++i) ASSERT_EQ(done[i], 2 * loops) << "iteration " << i;
   }
 }
 
-TEST(weighted_schedule, tells_what_it_has_learned_and_whether_it_is_on) {
-  weighted_schedule schedule(2);
-  EXPECT_TRUE(schedule.is_on());
-  EXPECT_EQ(schedule.weight(0), 1);
-  schedule.switch_off();
-  EXPECT_FALSE(schedule.is_on());
-  schedule.switch_on();
-  EXPECT_TRUE(schedule.is_on());
-  EXPECT_EQ(schedule.weight(1), 1);
-}
-
-TEST(weighted_schedule, run_block_does_not_call_for_an_empty_block) {
-  weighted_schedule schedule(2);
-  schedule.run_block(0, {3, 3}, 0, 2, [](std::size_t, std::size_t) { FAIL(); });
-  schedule.run_block(0, {3, 4}, 1, 2, [](std::size_t, std::size_t) { FAIL(); });
-  int calls = 0;
-  schedule.run_block(0, {3, 4}, 0, 2, [&](std::size_t first, std::size_t last) {
-    EXPECT_EQ(first, 3u);
-    EXPECT_EQ(last, 4u);
-    ++calls;
-  });
-  EXPECT_EQ(calls, 1);
+TEST(weighted_schedule, members_and_teams_learn) {
+  // Member 0 is slow: it waits in its block for the others, which yield.
+  for (const std::size_t size : {2u, 9u}) {
+    for (const bool in_region : {false, true}) {
+      lockstep::team all(size);
+      weighted_schedule how(size);
+      EXPECT_EQ(how.weight(0), 1);
+      for (int loop = 0; loop < 40 && how.weight(0) >= 1; ++loop) {
+        const auto block = [&](std::size_t first, std::size_t) {
+          if (first == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        };
+        if (in_region) {
+          all.run([&](lockstep::member& me) { me.for_range(0, 1000, block, how); });
+        } else {
+          all.for_range(0, 1000, block, how);
+        }
+      }
+      EXPECT_LT(how.weight(0), 1);
+    }
+  }
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ class member_state : public member_view {
   meeting meet(cell mine, const cell_combine& combine, cell* values);
   /// Whether members meet by flags, so that their values travel with their arrivals.
   bool meets_by_flags() const noexcept;
-  /// By flags only. Rank 0 calls finish() when all others have arrived, and arrives after it. So the others see what
-  /// finish() has put into value_of(0, phase) when the phase ends.
+  /// Blocks until all have arrived and rank 0 has then called finish(). False once the region is stopped. By flags in one
+  /// phase: the others see what finish() has put into value_of(0, phase). By the tree in two.
   bool meet_at_first(const function_ref<void()>& finish);
   /// Called before a value is kept for others. The end of the region destroys the value.
   static void note_kept_values(group& shared) noexcept;
