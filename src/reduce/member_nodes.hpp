@@ -21,12 +21,12 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// Room for values that do not fit a cell, until the end of the region; null if they do.
-inline void* prepare(member_state& at, const operations& what, owner<kept_values>& keeps,
-                     std::size_t count) {
-  if (what.type == nullptr) return nullptr;
+/// Where values that do not fit a cell are kept until the end of the region; null if they do.
+inline kept_values* prepare(member_state& at, const operations& what, kept_values& keeps) {
+  if (!what.are_kept) return nullptr;
   member_state::note_kept_values(at.shared());
-  return make_room(*what.type, keeps, count);
+  keeps.clear();
+  return &keeps;
 }
 
 class member_nodes {
@@ -73,13 +73,13 @@ class member_nodes {
   /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
   /// there. False once the region is stopped.
   bool put_leaves(schedule how) {
-    void* const room = prepare(at_, what_, at_.kept[member_state::leaves], length_of(part_));
+    kept_values* const keeps = prepare(at_, what_, at_.kept[member_state::leaves]);
     bool goes_on = true;
     const auto put_part = [&](std::size_t first, std::size_t last) {
       const without_constructs mark(at_, "a reduction");
       const index_range leaves = {part_.first + first, part_.first + last};
       tree_walk walk(what_, of_, run_of(at_, length_));
-      goes_on = goes_on && walk.put_leaves(leaves, room, &at_.shared().leaves[0]);
+      goes_on = goes_on && walk.put_leaves(leaves, keeps, &at_.shared().leaves[0]);
     };
     const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
     const bool complete =
@@ -89,12 +89,11 @@ class member_nodes {
   /// Puts the nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
-    void* const room =
-        prepare(at_, what_, shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
+    kept_values* const keeps = prepare(at_, what_, shared.state(rank).kept[phase_ & 1u]);
     const cell* const known = from_leaves ? &shared.leaves[0] : nullptr;
     const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
     return tree_walk(what_, of_, run_of(at_, length_), known)
-        .put_nodes(mine, room, [&](std::size_t node, std::size_t) -> cell& {
+        .put_nodes(mine, keeps, [&](std::size_t node, std::size_t) -> cell& {
           return rank == at_.rank() ? cell_of(rank, node) : shared.cell_of(rank, phase_, node);
         });
   }

@@ -60,24 +60,9 @@ constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
   return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
 }
 
-/// The order of combining in a node of `count` leaves. Each leaf has four bits, the first leaf the lowest; they say how
-/// many nodes end with it. Requires 0 < count <= most_leaves_at_once.
-constexpr std::size_t most_leaves_at_once = 16;
-constexpr std::uint64_t combines_of(std::size_t count) noexcept {
-  return count <= 1 ? 0
-                    : combines_of(middle_of(0, count)) |
-                          (combines_of(count - middle_of(0, count)) +
-                           (std::uint64_t{1} << 4 * (count - middle_of(0, count) - 1)))
-                              << 4 * middle_of(0, count);
-}
-template <std::size_t... Counts>
-struct combines_list {
-  static constexpr std::uint64_t of[sizeof...(Counts)] = {combines_of(Counts)...};
-};
-template <std::size_t... Counts>
-constexpr std::uint64_t combines_list<Counts...>::of[sizeof...(Counts)];
-inline std::uint64_t known_combines(std::size_t count) noexcept {
-  return combines_list<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>::of[count];
+/// How many leaves a function of the types evaluates before it looks for a stop.
+constexpr std::size_t leaves_at_once(std::size_t size) noexcept {
+  return size < strip_length ? strip_length / size : 1;
 }
 
 /// Walks from `node` down, through nodes that cross an end of `block`, to those inside it. Requires: they have leaves in

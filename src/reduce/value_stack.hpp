@@ -2,11 +2,10 @@
 // src/reduce/value_stack.hpp -- evaluates a reduction's tree without its types (layer: reduce)
 //
 // The walk along the tree of reduction_tree.hpp is compiled once for the program. It calls what depends on the user's
-// types through a table. One call of `fold` evaluates a node of up to 16 leaves, or 1024 iterations. `combine` makes
-// one value of two.
+// types through a table. One call of `fold` evaluates a node of up to 1024 iterations. `combine` makes one value of two.
 //
 //   STACK-1  Values are destroyed once, even if the user's code throws.
-//   STACK-2  Values of up to 16 trivially copyable bytes lie in the stack itself; others in memory of their own.
+//   STACK-2  Values of up to 16 trivially copyable bytes lie in the stack itself; of others it owns a kept_value.
 #ifndef LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP
 #define LOCKSTEP_SRC_REDUCE_VALUE_STACK_HPP
 
@@ -29,69 +28,34 @@ namespace reductions {
 /// The values of nodes whose right halves are still to come.
 class value_stack {
  public:
-  value_stack(const operations& what, const operands& of) : what_(what), of_(of) {
-    if (what.type != nullptr) make_large();
-  }
-  /// With a copy of a value: a scan's prefix.
-  value_stack(const operations& what, const operands& of, const void* init)
-      : value_stack(what, of) {
-    push_copy_of(init);
-  }
+  value_stack(const operations& what, const operands& of) noexcept : what_(what), of_(of) {}
   ~value_stack() {
-    if (memory_) clear();
+    if (what_.are_kept) clear();
   }
   value_stack(const value_stack&) = delete;
   value_stack& operator=(const value_stack&) = delete;
 
+  /// The value itself.
   void* top() noexcept { return at(size_ - 1); }
-  /// Where the next value is to be made. Call push() after that.
-  void* next() noexcept { return at(size_); }
-  void push() noexcept { ++size_; }
   void pop() {
     --size_;
-    if (what_.type != nullptr) what_.type->destroy(next());
+    if (what_.are_kept) delete kept_address::in(values_[size_]).keeper;
   }
   void combine() {
     what_.combine(of_, at(size_ - 2), at(size_ - 1));
     pop();
   }
 
-  /// Moves the top to memory that holds no value.
-  void take_top(void* to) {
-    if (what_.type == nullptr) {
-      std::memcpy(to, at(--size_), cell::size);
-    } else {
-      what_.type->move(to, top());
-      pop();
-    }
-  }
-  void leave_top(result_room& to) {
-    take_top(to.at);
-    to.has_value = true;
-  }
-  /// Moves the top into a cell. `room` comes from prepare().
-  void put_top(void* room, cell& into) {
-    if (what_.type == nullptr) return take_top(into.bytes);
-    put_value(room, into, top());
-    pop();
-  }
-  /// Pushes the value of a cell: a copy, or (push_taken) the value itself, if the caller is the cell's only reader.
-  void push_copy(const cell& from) {
-    push_copy_of(what_.type == nullptr ? from.bytes : address_in(from));
-  }
-  void push_taken(const cell& from) {
-    if (what_.type == nullptr) return push_copy_of(from.bytes);
-    what_.type->move(next(), address_in(from));
-    push();
-  }
-  /// Pushes a copy of a value that lies elsewhere.
-  void push_copy_of(const void* from) {
-    if (what_.type == nullptr) {
-      std::memcpy(next(), from, cell::size);
-    } else {
-      what_.type->copy(next(), from);
-    }
-    push();
+  /// Pushes the value of a cell; or a copy; or what is moved out of it, if the caller is the cell's only reader.
+  void push(const cell& from) noexcept { values_[size_++] = from; }
+  void push_copy(const cell& from) { push(copy_of(from)); }
+  void push_moved(const cell& from) { push(what_.are_kept ? what_.move(from) : from); }
+  cell copy_of(const cell& from) const { return what_.are_kept ? what_.copy(from) : from; }
+  cell take_top() noexcept { return values_[--size_]; }
+  /// Puts the top into a cell. `keeps` comes from prepare().
+  void put_top(kept_values* keeps, cell& into) noexcept {
+    into = take_top();
+    if (keeps != nullptr) keeps->add(kept_address::in(into).keeper);
   }
 
   /// Pushes the value of the node [a, b), whose parts were published: push(block, node, first leaf) pushes one. Nodes are
@@ -109,37 +73,29 @@ class value_stack {
     combine();
   }
 
-  static void* address_in(const cell& from) noexcept {
-    void* address;
-    std::memcpy(&address, from.bytes, sizeof address);
-    return address;
-  }
-
  protected:
   const operations& what_;
   const operands& of_;
+
+  bool push_fold(const leaf_run& run, std::size_t a, std::size_t b) {
+    if (!what_.fold(of_, run, a, b, values_[size_])) return false;
+    ++size_;
+    return true;
+  }
 
  private:
   /// A tree of depth 10 needs 11: ten left halves and a right one.
   static constexpr std::size_t depth = 12;
 
-  void* at(std::size_t k) noexcept { return first_ + k * stride_; }
-
-  LOCKSTEP_NOINLINE void make_large() {
-    memory_.reset(new any_aligned_array(depth, what_.type->room));
-    first_ = static_cast<unsigned char*>(memory_->data());
-    stride_ = what_.type->room.size;
+  void* at(std::size_t k) noexcept {
+    return what_.are_kept ? kept_address::in(values_[k]).value : values_[k].bytes;
   }
   LOCKSTEP_NOINLINE void clear() {
     while (size_ > 0) pop();
-    memory_.reset();
   }
 
   std::size_t size_ = 0;
-  alignas(cell::size) unsigned char small_[depth * cell::size];
-  owner<any_aligned_array> memory_;
-  unsigned char* first_ = small_;
-  std::size_t stride_ = cell::size;
+  alignas(cell::size) cell values_[depth];  // with the alignment of the types that fit
 };
 
 /// Leaves for a member or a share of a loop.
@@ -157,72 +113,46 @@ class tree_walk final : public value_stack {
       : value_stack(what, of),
         run_(run),
         known_(known),
-        at_once_(what.type != nullptr || known != nullptr ? 1
-                 : run.leaf_size <= 64                    ? reduction_tree::most_leaves_at_once
-                                       : (reduction_tree::strip_length - 1) / run.leaf_size + 1) {}
+        at_once_(known != nullptr ? 1 : reduction_tree::leaves_at_once(run.leaf_size)) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
   LOCKSTEP_NOINLINE bool push_node(std::size_t a, std::size_t b) {
-    if (b - a <= at_once_) return push_leaves(a, b);
-    const std::size_t middle = reduction_tree::middle_of(a, b);
-    if (!push_node(a, middle) || !push_node(middle, b)) return false;
-    combine();
+    if (b - a > at_once_) {
+      const std::size_t middle = reduction_tree::middle_of(a, b);
+      if (!push_node(a, middle) || !push_node(middle, b)) return false;
+      combine();
+      return true;
+    }
+    if (is_stopped(run_)) return false;
+    if (known_ == nullptr) return push_fold(run_, a, b);
+    push_moved(known_[a]);  // each leaf is in one node
     return true;
   }
 
-  /// Puts the values of the maximal nodes in a block of leaves into cell_of(number, first leaf). `room` comes from
+  /// Puts the values of the maximal nodes in a block of leaves into cell_of(number, first leaf). `keeps` comes from
   /// prepare(). False once the region is stopped.
   template <class CellOf>
-  bool put_nodes(index_range block, void* room, const CellOf& cell_of) {
+  bool put_nodes(index_range block, kept_values* keeps, const CellOf& cell_of) {
     std::size_t number = 0;
     bool goes_on = true;
     reduction_tree::maximal_nodes(reduction_tree::leaves_of(run_.length), block.first, block.last,
                                   [&](std::size_t a, std::size_t b) {
                                     goes_on = goes_on && push_node(a, b);
-                                    if (goes_on) put_top(room, cell_of(number++, a));
+                                    if (goes_on) put_top(keeps, cell_of(number++, a));
                                   });
     return goes_on;
   }
-  /// Puts the values of the leaves into cells, each into that with its number. `room` comes from prepare(). False once the
-  /// region is stopped.
-  bool put_leaves(index_range leaves, void* room, cell* cells) {
+  /// Puts the values of the leaves into cells, each into that with its number. `keeps` comes from prepare(). False once
+  /// the region is stopped.
+  bool put_leaves(index_range leaves, kept_values* keeps, cell* cells) {
     for (std::size_t leaf = leaves.first; leaf < leaves.last; ++leaf) {
       if (!push_node(leaf, leaf + 1)) return false;
-      put_top(room, cells[leaf]);
+      put_top(keeps, cells[leaf]);
     }
     return true;
   }
 
  private:
-  bool push_leaves(std::size_t a, std::size_t b) {
-    if (is_stopped(run_)) return false;
-    if (known_ != nullptr) {
-      push_taken(known_[a]);  // each leaf is in one node
-      return true;
-    }
-    const std::size_t first = a * run_.leaf_size;
-    const std::size_t last =
-        run_.length - first <= (b - a) * run_.leaf_size ? run_.length : b * run_.leaf_size;
-    const std::size_t end = b - a == 1 && what_.in_strips ? end_of_strip(first, last) : last;
-    what_.fold(of_, next(), first, end, run_.leaf_size, reduction_tree::known_combines(b - a));
-    push();
-    return end == last || go_on(end, last);
-  }
-  /// The rest of a long leaf.
-  LOCKSTEP_NOINLINE bool go_on(std::size_t i, std::size_t last) {
-    while (i < last) {
-      if (is_stopped(run_)) return false;
-      const std::size_t end = end_of_strip(i, last);
-      what_.fold(of_, top(), i, end, 0, 0);
-      i = end;
-    }
-    return true;
-  }
-  static std::size_t end_of_strip(std::size_t first, std::size_t last) noexcept {
-    constexpr std::size_t most = reduction_tree::strip_length;
-    return last - first > most ? first + most : last;
-  }
-
   const leaf_run run_;
   const cell* const known_;
   const std::size_t at_once_;

@@ -167,11 +167,11 @@ LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcep
 }
 
 LOCKSTEP_INLINE void member_state::destroy_kept_values() {
-  for (owner<kept_values>& each : kept) each.reset();
+  for (kept_values& each : kept) each.clear();
 }
 
 LOCKSTEP_INLINE void member_state::forget_kept_values() noexcept {
-  for (owner<kept_values>& each : kept) static_cast<void>(each.release());
+  for (kept_values& each : kept) each.forget();
 }
 
 LOCKSTEP_INLINE void group::forget_kept_values() noexcept {

@@ -304,24 +304,30 @@ TEST(reduction_tree, NODES_1_the_blocks_of_2_and_usually_of_4_are_one_node) {
   }
 }
 
-/// As a fold of several leaves does it: values are pushed, and joined as the word says.
-TEST(reduction_tree, TREE_4_leaves_that_are_folded_by_one_call_are_combined_as_a_node) {
-  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
-  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
-  for (std::size_t leaves = 1; leaves <= most_leaves_at_once; ++leaves) {
-    std::vector<std::string> values;
-    std::uint64_t joins = known_combines(leaves);
-    for (std::size_t leaf = 0; leaf < leaves; ++leaf, joins >>= 4) {
-      values.push_back(letter(leaf));
-      for (std::uint64_t left = joins & 15; left > 0; --left) {
-        const std::string last = values.back();
-        values.pop_back();
-        values.back() = join(values.back(), last);
-      }
+/// The values of a range of letters, as each_value has those of a closure.
+struct letters {
+  static std::string at(std::size_t i) { return std::to_string(i) + " "; }
+  std::string start(std::size_t& i, std::size_t) const { return at(i++); }
+  template <class Operation>
+  void go_on(std::string& sum, std::size_t i, std::size_t end, Operation& op) const {
+    for (; i < end; ++i) sum = op(sum, at(i));
+  }
+};
+
+TEST(reduction_tree, TREE_2_and_4_nodes_that_are_evaluated_by_one_call_are_those_of_the_tree) {
+  auto join = [](const std::string& a, const std::string& b) { return "(" + a + b + ")"; };
+  const letters values;
+  for (const std::size_t leaf_size : {1u, 3u}) {
+    const lockstep::detail::reductions::node_values<std::string, letters, decltype(join)> nodes = {
+        values, join, leaf_size};
+    for (std::size_t length = leaf_size + 1; length <= 130; ++length) {
+      const std::size_t leaves = (length - 1) / leaf_size + 1;
+      const auto leaf = [&](std::size_t k) {
+        return nodes.of_leaf(k * leaf_size, std::min(length, (k + 1) * leaf_size));
+      };
+      EXPECT_EQ(nodes.of_leaves(0, length, leaves),
+                reduce_node<std::string>(0, leaves, leaf, join));
     }
-    ASSERT_EQ(values.size(), 1u);
-    EXPECT_EQ(values[0], reduce_node<std::string>(0, leaves, letter, join));
-    EXPECT_EQ(joins, 0u);
   }
 }
 

@@ -5,7 +5,7 @@
 // rest of a reduction calls them through a table of pointers.
 //
 // Values are handed over in cells. One that is trivially copyable and has at most 16 bytes lies in the cell. For any
-// other value the cell holds the address, and the hand-over costs an allocation. The writer keeps the value as long as a
+// other value the cell holds the address, and each node costs an allocation. The writer keeps the value as long as a
 // member may read the cell. The region's caller destroys the values that are left when the region ends (GROUP-3 of
 // group.hpp).
 //
@@ -48,47 +48,23 @@ constexpr bool fits_cell() noexcept {
          alignof(Type) <= cell::size;
 }
 
-/// What the library has to know of values that do not fit a cell.
-struct value_type {
-  element_type room;  ///< for any_aligned_array: memory, in which it makes nothing
-  void (*destroy)(void* value);
-  void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
-  void (*copy)(void* to, const void* from);  ///< constructs `to`
-};
+/// A value with the alignment of its type, which C++11's `new` need not respect.
 template <class Type>
-struct value_type_of {
-  static void make_nothing(void*) noexcept {}
-  static void destroy(void* value) { static_cast<Type*>(value)->~Type(); }
-  static void move(void* to, void* from) { ::new (to) Type(std::move(*static_cast<Type*>(from))); }
-  static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
-    ::new (to) Type(*static_cast<const Type*>(from));
-  }
-  static void copy_value(void*, const void*, std::false_type) noexcept {}
-  static void copy(void* to, const void* from) {
-    copy_value(to, from, std::is_copy_constructible<Type>());
-  }
-  static const value_type all;
+struct kept final : kept_value, aligned_new<alignof(Type)> {
+  Type value;
+
+  template <class Given>
+  explicit kept(Given&& given) : value(std::forward<Given>(given)) {}
 };
-template <class Type>
-const value_type value_type_of<Type>::all = {
-    {sizeof(Type), alignof(Type) > cache_line_size ? alignof(Type) : cache_line_size, make_nothing,
-     nullptr},
-    destroy,
-    move,
-    copy};
 
-/// Makes room for `count` values, and destroys those that `keeps` had before.
-void* make_room(const value_type& type, owner<kept_values>& keeps, std::size_t count);
-/// Moves a value to the room, and puts its address into the cell.
-void put_value(void* room, cell& into, void* value);
-
-/// Reads values of Type from cells, and writes them. `keeps` owns what does not fit, until the end of the region.
+/// Values of Type in cells. What does not fit is owned by `keeps`, of a member until the end of the region; or by the
+/// thread that takes it.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
-  static void put(void*, cell& into, const Type& value) noexcept {
+  static void put(kept_values*, cell& into, const Type& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(Type));
   }
-  static void put(member_state&, owner<kept_values>&, cell& into, const Type& value) noexcept {
+  static void put(member_state&, kept_values&, cell& into, const Type& value) noexcept {
     put(nullptr, into, value);
   }
   static Type get(const cell& from) noexcept {
@@ -96,20 +72,55 @@ struct cell_access {
     std::memcpy(storage, from.bytes, sizeof(Type));
     return std::move(*reinterpret_cast<Type*>(storage));
   }
+  static Type take(const cell& from) noexcept { return get(from); }
+  static cell copy(const cell& from) noexcept { return from; }
+  static cell move(const cell& from) noexcept { return from; }
+  /// In a cell that is aligned as a Type.
+  static void make(cell& in, const Type& value) noexcept {
+    ::new (static_cast<void*>(&in)) Type(value);
+  }
+  static Type& at(cell& in) noexcept { return *reinterpret_cast<Type*>(in.bytes); }
 };
 template <class Type>
 struct cell_access<Type, false> {
-  /// Moves from `value`. `room` comes from make_room().
-  static void put(void* room, cell& into, Type& value) { put_value(room, into, &value); }
-  static void put(member_state& at, owner<kept_values>& keeps, cell& into, Type value) {
+  /// Moves from `value`.
+  static void put(kept_values* keeps, cell& into, Type& value) {
+    make(into, std::move(value));
+    keeps->add(kept_address::in(into).keeper);
+  }
+  static void put(member_state& at, kept_values& keeps, cell& into, Type value) {
     member_state::note_kept_values(at.shared());
-    put_value(make_room(value_type_of<Type>::all, keeps, 1), into, &value);
+    keeps.clear();
+    put(&keeps, into, value);
   }
-  static const Type& get(const cell& from) noexcept {
-    const Type* address;
-    std::memcpy(&address, from.bytes, sizeof address);
-    return *address;
+  static const Type& get(const cell& from) noexcept { return at(from); }
+  static Type take(const cell& from) {
+    const owner<kept_value> taken(kept_address::in(from).keeper);
+    return std::move(at(from));
   }
+  static cell copy(const cell& from) { return copy(from, std::is_copy_constructible<Type>()); }
+  static cell move(const cell& from) {
+    cell made;
+    make(made, std::move(at(from)));
+    return made;
+  }
+  template <class Given>
+  static void make(cell& in, Given&& value) {
+    kept<Type>* const made = new kept<Type>(std::forward<Given>(value));
+    const kept_address where = {&made->value, made};
+    std::memcpy(in.bytes, &where, sizeof where);
+  }
+  static Type& at(const cell& in) noexcept {
+    return *static_cast<Type*>(kept_address::in(in).value);
+  }
+
+ private:
+  static cell copy(const cell& from, std::true_type /*copyable*/) {
+    cell made;
+    make(made, get(from));
+    return made;
+  }
+  static cell copy(const cell& from, std::false_type) noexcept { return from; }
 };
 
 namespace reduction_tree {
@@ -193,83 +204,93 @@ struct leaf_run {
   std::uint32_t region;
 };
 bool is_stopped(const leaf_run& run) noexcept;
-/// Room for a result, aligned at least as a cell, and whether it is there.
-struct result_room {
-  void* const at;
-  bool has_value;
-};
 
 /// What is compiled for a reduction's types.
 struct operations {
-  /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
-  /// (reduction_tree::combines_of). If values do not fit a cell, there must be one leaf only. A leaf_size of 0 goes on
-  /// from the value that is there.
-  void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
-               std::size_t leaf_size, std::uint64_t combines);
-  /// `left` gets the value of both. It and fold are null for a scan.
+  /// Makes the value of the node [a, b) in a cell that has the alignment of the types that fit. False, without a value,
+  /// once the region is stopped: only a leaf by itself may be long.
+  bool (*fold)(const operands& of, const leaf_run& run, std::size_t a, std::size_t b, cell& value);
+  /// `left` gets the value of both; they are no cells. It and fold are null for a scan.
   void (*combine)(const operands& of, void* left, void* right);
-  const value_type* type;  ///< null: values fit a cell
-  bool in_strips;          ///< a long leaf takes several calls of fold
-  place_pace* pace;        ///< where it is a loop by itself
-  /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `room` comes from
-  /// prepare(). scan_leaves starts from `value`, which becomes op(value, sum of the leaf) after each leaf. It skips the
-  /// leaves from number `from` on up to those of `run`, and stores the values of these. Without `sums` it makes them.
-  bool (*sum_leaves)(const operands& of, const leaf_run& run, void* room, cell* sums);
+  bool
+      are_kept;  ///< values do not fit a cell; then `copy` and `move` make another one of that in a cell
+  cell (*copy)(const cell& from);
+  cell (*move)(const cell& from);
+  place_pace* pace;  ///< where it is a loop by itself
+  /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `keeps` as in
+  /// cell_access. scan_leaves starts from `init` and the sums of the leaves from number `from` on up to those of `run`, and
+  /// stores the values of these. `total`, unless it is null, becomes their last value. Without `sums` it makes them.
+  bool (*sum_leaves)(const operands& of, const leaf_run& run, kept_values* keeps, cell* sums);
   bool (*scan_leaves)(const operands& of, std::size_t from, const leaf_run& run, const cell* sums,
-                      void* value);
+                      const void* init, void* total);
 };
 
 // --- what is in it ---
 
 // Values: start(i, end) makes the first value from i on, and moves i past it. go_on(sum, i, end, op) adds the rest.
 
-/// For values that fit a cell. They stay in registers. Only nodes that lack their right half lie in `pending`.
-template <class Type, class Values, class Operation>
-void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
-                 std::size_t leaf_size, std::uint64_t combines, std::true_type /*fits a cell*/) {
-  constexpr std::size_t most_pending = 4;  // levels below a node of 16 leaves
-  alignas(Type) unsigned char pending[most_pending * sizeof(Type)];
-  std::size_t size = 0;
-  const bool goes_on = leaf_size == 0;
-  for (std::size_t i = first;; ++size) {
-    const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
-    Type sum(goes_on ? Type(std::move(*static_cast<Type*>(value))) : own.start(i, end));
-    own.go_on(sum, i, end, op);
-    for (; (combines & 15u) != 0; --combines) {
-      --size;
-      sum = op(std::move(*reinterpret_cast<Type*>(pending + size * sizeof(Type))), std::move(sum));
-    }
-    if (end == last) {
-      ::new (value) Type(std::move(sum));
-      return;
-    }
-    ::new (static_cast<void*>(pending + size * sizeof(Type))) Type(std::move(sum));
-    combines >>= 4;
-    i = end;
+/// Calls strip(first, last) for the iterations of a leaf, at most a strip's at once. False once the region is stopped.
+template <class Strip>
+LOCKSTEP_ALWAYS_INLINE bool for_strips(const leaf_run& run, std::size_t first, std::size_t last,
+                                       const Strip& strip) {
+  constexpr std::size_t most = reduction_tree::strip_length;
+  while (true) {
+    const std::size_t end = LOCKSTEP_UNLIKELY(last - first > most) ? first + most : last;
+    strip(first, end);
+    if (!LOCKSTEP_UNLIKELY(end != last)) return true;
+    if (is_stopped(run)) return false;
+    first = end;
   }
 }
-/// For other values: one leaf at a time, built in its final place.
+/// The sum of a leaf. If `goes_on` is false, it is not complete.
 template <class Type, class Values, class Operation>
-void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
-                 std::size_t leaf_size, std::uint64_t, std::false_type) {
-  struct started {
-    Type* value;
-    ~started() {
-      if (value != nullptr) value->~Type();
-    }
-  } sum = {nullptr};
-  Type* const out = static_cast<Type*>(value);
-  std::size_t i = first;
-  if (leaf_size != 0) sum.value = ::new (value) Type(own.start(i, last));
-  own.go_on(*out, i, last, op);
-  sum.value = nullptr;
+LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const leaf_run& run,
+                                        std::size_t first, std::size_t last, bool& goes_on) {
+  Type sum(own.start(first, last));
+  goes_on = for_strips(run, first, last,
+                       [&](std::size_t from, std::size_t to) { own.go_on(sum, from, to, op); });
+  return sum;
 }
+
+/// Evaluates nodes of short leaves. Small values stay in registers.
 template <class Type, class Values, class Operation>
-void fold_range(const operands& of, void* value, std::size_t first, std::size_t last,
-                std::size_t leaf_size, std::uint64_t combines) {
-  const Values own(static_cast<const Values&>(of));
-  fold_values<Type>(own, *static_cast<Operation*>(of.operation), value, first, last, leaf_size,
-                    combines, std::integral_constant<bool, fits_cell<Type>()>());
+struct node_values {
+  const Values& values;
+  Operation& op;
+  const std::size_t leaf_size;
+
+  Type of_leaf(std::size_t first, std::size_t last) const {
+    const Values own(values);  // no store can change a local
+    Type sum(own.start(first, last));
+    own.go_on(sum, first, last, op);
+    return sum;
+  }
+  /// Requires leaves > 1. Of a leaf there is no call: it would take as long as a short leaf.
+  Type of_leaves(std::size_t first, std::size_t last, std::size_t leaves) const {
+    const std::size_t half = (leaves + 1) / 2, middle = first + half * leaf_size;
+    Type sum(half == 1 ? of_leaf(first, middle) : of_leaves(first, middle, half));
+    sum = op(std::move(sum),
+             leaves - half == 1 ? of_leaf(middle, last) : of_leaves(middle, last, leaves - half));
+    return sum;
+  }
+};
+template <class Type, class Values, class Operation>
+bool fold_leaves(const operands& of, const leaf_run& run, std::size_t a, std::size_t b,
+                 cell& value) {
+  const Values& values = static_cast<const Values&>(of);
+  Operation& op = *static_cast<Operation*>(of.operation);
+  const std::size_t first = a * run.leaf_size, most = (b - a) * run.leaf_size;
+  const std::size_t last = run.length - first <= most ? run.length : first + most;
+  if (b - a > 1) {
+    const node_values<Type, Values, Operation> nodes = {values, op, run.leaf_size};
+    cell_access<Type>::make(value, nodes.of_leaves(first, last, b - a));
+    return true;
+  }
+  const Values own(values);
+  bool goes_on;
+  Type sum(sum_of_leaf<Type>(own, op, run, first, last, goes_on));
+  if (goes_on) cell_access<Type>::make(value, std::move(sum));
+  return goes_on;
 }
 template <class Type, class Operation>
 void combine_values(const operands& of, void* left, void* right) {
@@ -290,9 +311,6 @@ class each_value : public operands {
       "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
-  /// Long leaves are folded by several calls.
-  static constexpr bool in_strips = true;
-
   each_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
@@ -341,8 +359,6 @@ class block_value : public operands {
                 "f(first, last): of the common type of the bounds, or iterators");
 
  public:
-  static constexpr bool in_strips = false;
-
   block_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
@@ -361,29 +377,6 @@ class block_value : public operands {
 
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-/// Calls strip(first, last) for the iterations of a leaf, at most a strip's at once. False once the region is stopped.
-template <class Strip>
-LOCKSTEP_ALWAYS_INLINE bool for_strips(const leaf_run& run, std::size_t first, std::size_t last,
-                                       const Strip& strip) {
-  constexpr std::size_t most = reduction_tree::strip_length;
-  while (true) {
-    const std::size_t end = LOCKSTEP_UNLIKELY(last - first > most) ? first + most : last;
-    strip(first, end);
-    if (!LOCKSTEP_UNLIKELY(end != last)) return true;
-    if (is_stopped(run)) return false;
-    first = end;
-  }
-}
-/// The sum of a leaf. If `goes_on` is false, it is not complete.
-template <class Type, class Values, class Operation>
-LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const leaf_run& run,
-                                        std::size_t first, std::size_t last, bool& goes_on) {
-  Type sum(own.start(first, last));
-  goes_on = for_strips(run, first, last,
-                       [&](std::size_t from, std::size_t to) { own.go_on(sum, from, to, op); });
-  return sum;
-}
-
 /// Calls leaf(number, first, last) for each leaf. Ends with false if a call returns false or the region is stopped.
 template <class Leaf>
 bool for_leaves(const leaf_run& run, const Leaf& leaf) {
@@ -400,22 +393,22 @@ bool for_leaves(const leaf_run& run, const Leaf& leaf) {
   return true;
 }
 template <class Type, class Values, class Operation>
-bool sum_leaves(const operands& of, const leaf_run& run, void* room, cell* sums) {
+bool sum_leaves(const operands& of, const leaf_run& run, kept_values* keeps, cell* sums) {
   const Values own(static_cast<const Values&>(of));
   Operation& op = *static_cast<Operation*>(of.operation);
   return for_leaves(run, [&](std::size_t number, std::size_t first, std::size_t last) {
     bool goes_on;
     Type sum(sum_of_leaf<Type>(own, op, run, first, last, goes_on));
-    if (goes_on) cell_access<Type>::put(room, sums[number], sum);
+    if (goes_on) cell_access<Type>::put(keeps, sums[number], sum);
     return goes_on;
   });
 }
 template <class Type, class Values, class Operation>
 bool scan_leaves(const operands& of, std::size_t from, const leaf_run& run, const cell* sums,
-                 void* value) {
+                 const void* init, void* total) {
   const Values own(static_cast<const Values&>(of));
   Operation& op = *static_cast<Operation*>(of.operation);
-  Type prefix(std::move(*static_cast<Type*>(value)));  // no store can change a local: a register
+  Type prefix(*static_cast<const Type*>(init));  // no store can change a local: a register
   for (; from < run.leaves.first; ++from) {
     prefix = op(std::move(prefix), cell_access<Type>::get(sums[from]));
   }
@@ -431,7 +424,7 @@ bool scan_leaves(const operands& of, std::size_t from, const leaf_run& run, cons
         if (goes_on) prefix = op(std::move(prefix), std::move(sum));
         return goes_on;
       });
-  if (is_complete) *static_cast<Type*>(value) = std::move(prefix);
+  if (is_complete && total != nullptr) *static_cast<Type*>(total) = std::move(prefix);
   return is_complete;
 }
 
@@ -445,10 +438,11 @@ template <class Type, class Operation, class Values>
 place_pace operations_for<Type, Operation, Values>::pace;
 template <class Type, class Operation, class Values>
 const operations operations_for<Type, Operation, Values>::reduction = {
-    fold_range<Type, Values, Operation>,
+    fold_leaves<Type, Values, Operation>,
     combine_values<Type, Operation>,
-    fits_cell<Type>() ? nullptr : &value_type_of<Type>::all,
-    Values::in_strips,
+    !fits_cell<Type>(),
+    cell_access<Type>::copy,
+    cell_access<Type>::move,
     &operations_for::pace,
     nullptr,
     nullptr};
@@ -456,8 +450,9 @@ template <class Type, class Operation, class Values>
 const operations operations_for<Type, Operation, Values>::scan = {
     nullptr,
     nullptr,
-    fits_cell<Type>() ? nullptr : &value_type_of<Type>::all,
-    false,
+    !fits_cell<Type>(),
+    nullptr,
+    nullptr,
     &operations_for::pace,
     sum_leaves<Type, Values, Operation>,
     scan_leaves<Type, Values, Operation>};

@@ -105,34 +105,16 @@ struct as_region {
   source_place where;
 };
 
-/// Makes the value of the tree over [0, length).
+/// Makes the value of the tree over [0, length). Who gets a `result` takes it: cell_access.
 outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
-               schedule how, result_room& result);
+               schedule how, cell& result);
 outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
-               schedule how, result_room& result);
-/// Runs a scan; `result` gets the combination of init and all values. `init` is aligned at least as a cell.
+               schedule how, cell& result);
+/// Runs a scan; `total`, which begins as `init`, gets the combination of init and all values.
 outcome scan(by_members in, const operations& what, const operands& of, std::size_t length,
-             schedule how, const void* init, result_room& result);
+             schedule how, const void* init, void* total);
 outcome scan(as_region in, const operations& what, const operands& of, std::size_t length,
-             schedule how, const void* init, result_room& result);
-
-/// The room, and the result.
-template <class Type>
-class result_of : public result_room {
- public:
-  result_of() noexcept : result_room{storage_, false} {}
-  ~result_of() {
-    if (has_value) value().~Type();
-  }
-  result_of(const result_of&) = delete;
-  result_of& operator=(const result_of&) = delete;
-
-  Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
-
- private:
-  static constexpr std::size_t least = fits_cell<Type>() ? cell::size : 1;
-  alignas(Type) alignas(least) unsigned char storage_[sizeof(Type) < least ? least : sizeof(Type)];
-};
+             schedule how, const void* init, void* total);
 
 /// Returns op(init, value of the tree over the range). Values: each_value or block_value.
 template <template <class, class, class> class Values, class Type, class Place, class Index,
@@ -143,11 +125,13 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const index_span<Index>& span, Func
   const values_of_range values(&op, span.first, f);
   check_types<Type, typename values_of_range::value, Operation>();
   check_copyable<Type, Place::is_for_all>();
-  result_of<Type> result;
+  cell result;
   const outcome how_it_ended =
       reduce(in, operations_for<Type, Operation, values_of_range>::reduction, values, span.length,
              how, result);
-  if (how_it_ended == outcome::done) return op(std::move(init), std::move(result.value()));
+  if (how_it_ended == outcome::done) {
+    return op(std::move(init), cell_access<Type>::take(result));
+  }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return std::move(init);
 }
@@ -159,13 +143,11 @@ Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, S
   const values_of_scan values(&op, span.first, f, store);
   check_types<Type, typename values_of_scan::value, Operation>();
   check_copyable<Type>();
-  result_of<Type> first, result;
-  ::new (first.at) Type(init);
-  first.has_value = true;
+  Type total(init);
   const outcome how_it_ended = scan(in, operations_for<Type, Operation, values_of_scan>::scan,
-                                    values, span.length, how, first.at, result);
-  if (how_it_ended == outcome::done) return std::move(result.value());
-  if (how_it_ended == outcome::stopped) leave_stopped_region();
+                                    values, span.length, how, &init, &total);
+  if (how_it_ended != outcome::stopped) return total;
+  leave_stopped_region();
   return init;
 }
 

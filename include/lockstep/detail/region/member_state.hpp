@@ -176,7 +176,7 @@ class member_state : public member_view {
   cell nodes[2][most_values_of_member - 1];
   /// phases: for the cells of two of them.
   enum kept_for : unsigned { phases, result = 2, leaves };
-  owner<kept_values> kept[4];
+  kept_values kept[4];
 
  private:
   /// If misuse is diagnosed: ends the program if the others cannot meet this member there, or else notes the construct.
