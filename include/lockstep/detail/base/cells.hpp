@@ -46,6 +46,7 @@ struct kept_address {
     return found;
   }
 };
+static_assert(sizeof(kept_address) <= cell::size, "it fits");
 
 /// Owns the values whose addresses are in cells that other threads may read.
 class kept_values {
@@ -53,13 +54,15 @@ class kept_values {
   kept_values() noexcept = default;
   kept_values(kept_values&&) noexcept = default;
   kept_values& operator=(kept_values&&) noexcept = default;
-  ~kept_values() { clear(); }
+  ~kept_values() {
+    if (first_) clear();
+  }
 
   void add(kept_value* one) noexcept {
     one->next_ = std::move(first_);
     first_.reset(one);
   }
-  void clear() noexcept {
+  LOCKSTEP_NOINLINE void clear() noexcept {
     while (first_) first_.reset(first_->next_.release());
   }
   /// Leaves them alone, for ever.
