@@ -83,7 +83,6 @@ void run_all(const options& chosen) {
 int main(int argc, char** argv) {
   using namespace bench;
   counters::options chosen;
-  CLI::App app(std::string(counters::about) + about_exit_status);
-  counters::add_options(app, chosen);
-  return run_program(app, argc, argv, [&] { counters::run_all(chosen); });
+  const auto add_options = [&](CLI::App& app) { counters::add_options(app, chosen); };
+  return run_program(counters::about, argc, argv, add_options, [&] { counters::run_all(chosen); });
 }

@@ -88,7 +88,6 @@ void run(const options& chosen) {
 int main(int argc, char** argv) {
   using namespace bench;
   primitives::options chosen;
-  CLI::App app(std::string(primitives::about) + about_exit_status);
-  primitives::add_options(app, chosen);
-  return run_program(app, argc, argv, [&] { primitives::run(chosen); });
+  const auto add_options = [&](CLI::App& app) { primitives::add_options(app, chosen); };
+  return run_program(primitives::about, argc, argv, add_options, [&] { primitives::run(chosen); });
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -12,26 +11,20 @@
 #include <utility>
 
 #include "examples/support/error.hpp"
+#include "examples/support/program.hpp"
 #include "support/machine.hpp"
 
 namespace bench {
-namespace {
-
-int report(exit_status status, const std::exception& failure) {
-  fmt::print(stderr, "error: {}\n", examples::one_line(failure.what()));
-  return status;
-}
-
-}  // namespace
 
 void add_common_options(CLI::App& app, common_options& chosen) {
   constexpr unsigned most_samples = 10'000;
-  app.add_flag("--quick", chosen.is_quick, "3 short samples: for a first look");
-  app.add_option("--samples", chosen.samples, "samples of each row (default 9; with --quick 3)")
-      ->check(CLI::Range(1u, most_samples));
-  app.add_option("--filter", chosen.filter, "only rows whose name matches")->type_name("REGEX");
-  app.add_option("--json", chosen.json, "write machine and rows")->type_name("FILE");
-  app.add_flag("--list", chosen.is_list, "print the names of the rows");
+  examples::add_flag(app, "--quick", chosen.is_quick, "3 short samples: for a first look");
+  examples::add_count(app, "--samples", chosen.samples, 1, most_samples, "9; with --quick 3",
+                      "samples of each row");
+  examples::add_name(app, "--filter", chosen.filter,
+                     "only rows whose name matches this regular expression");
+  examples::add_file(app, "--json", chosen.json, "write machine and rows");
+  examples::add_flag(app, "--list", chosen.is_list, "print the names of the rows");
 }
 
 void check_sample_seconds(double seconds) {
@@ -50,8 +43,8 @@ sample_length timed_options::length(sample_length full, sample_length quick) con
 
 void add_timed_options(CLI::App& app, timed_options& chosen) {
   add_common_options(app, chosen);
-  app.add_option("--sample-seconds", chosen.sample_seconds,
-                 "how long a sample takes, about (default 0.2; with --quick 0.02)");
+  examples::add_real(app, "--sample-seconds", chosen.sample_seconds, "0.2; with --quick 0.02",
+                     "how long a sample takes, about");
 }
 
 std::function<bool(const std::string&)> parse_filter(const std::string& filter) {
@@ -90,37 +83,36 @@ void publish(examples::output_file& file, const nlohmann::ordered_json& record) 
   if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
 }
 
-int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
-  try {
-    app.parse(argc, argv);
-    run();
-    return success;
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return success;
-  } catch (const CLI::ParseError& failure) {
-    return report(bad_arguments, failure);
-  } catch (const argument_error& failure) {
-    return report(bad_arguments, failure);
-  } catch (const examples::input_error& failure) {
-    return report(bad_arguments, failure);
-  } catch (const std::exception& failure) {
-    return report(failed, failure);
-  }
+int run_program(const std::string& about, int argc, char** argv,
+                const std::function<void(CLI::App&)>& add_options,
+                const std::function<void()>& run) {
+  // What is thrown is to blame on the arguments, or else on the mechanism or the system.
+  const auto measure = [&run] {
+    try {
+      run();
+      return examples::exit_status::success;
+    } catch (const argument_error&) {
+      throw;
+    } catch (const examples::input_error&) {
+      throw;
+    } catch (const std::exception& failure) {
+      fmt::print(stderr, "error: {}\n", examples::one_line(failure.what()));
+      return static_cast<examples::exit_status>(failed);
+    }
+  };
+  return examples::run_program(about + about_exit_status, argc, argv, add_options, measure);
 }
 
 int run_program(const std::string& about, common_options& chosen, int argc, char** argv,
                 const std::function<void()>& run) {
-  CLI::App app(about + about_exit_status);
-  add_common_options(app, chosen);
-  return run_program(app, argc, argv, run);
+  return run_program(
+      about, argc, argv, [&](CLI::App& app) { add_common_options(app, chosen); }, run);
 }
 
 int run_program(const std::string& about, timed_options& chosen, int argc, char** argv,
                 const std::function<void()>& run) {
-  CLI::App app(about + about_exit_status);
-  add_timed_options(app, chosen);
-  return run_program(app, argc, argv, run);
+  return run_program(
+      about, argc, argv, [&](CLI::App& app) { add_timed_options(app, chosen); }, run);
 }
 
 }  // namespace bench

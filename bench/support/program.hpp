@@ -65,11 +65,13 @@ void print_results(const common_options& chosen, const nlohmann::ordered_json& m
 /// Gives the record its name and makes sure that standard output was written.
 void publish(examples::output_file& file, const nlohmann::ordered_json& record);
 
-/// Parses, then calls run(). Failures become one line on standard error and an exit status.
-[[nodiscard]] int run_program(CLI::App& app, int argc, char** argv,
+/// Parses, then calls run(). Failures become one line on standard error and an exit status. `about` is the head of --help,
+/// `add_options` says what is understood.
+[[nodiscard]] int run_program(const std::string& about, int argc, char** argv,
+                              const std::function<void(CLI::App&)>& add_options,
                               const std::function<void()>& run);
 
-/// The same for a program with the common, or the timed options alone. `about` is the head of its --help.
+/// The same for a program with the common, or the timed options alone.
 [[nodiscard]] int run_program(const std::string& about, common_options& chosen, int argc,
                               char** argv, const std::function<void()>& run);
 [[nodiscard]] int run_program(const std::string& about, timed_options& chosen, int argc,

@@ -151,15 +151,15 @@ void add_options(CLI::App& app, options& chosen) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("One sample of one work by one peer, as JSON");
-  app.footer(bench::about_exit_status);
   options chosen;
-  add_options(app, chosen);
-  return bench::run_program(app, argc, argv, [&] {
-    if (chosen.is_list) return print_list();
-    if (chosen.is_about) return print_about();
-    if (chosen.is_probe) return print_probe();
-    if (chosen.peer.empty()) throw bench::argument_error("a work and a peer are wanted");
-    print_sample(chosen);
-  });
+  const auto add = [&](CLI::App& app) { add_options(app, chosen); };
+  return bench::run_program("One sample of one work by one peer, as JSON.\n\n", argc, argv, add,
+                            [&] {
+                              if (chosen.is_list) return print_list();
+                              if (chosen.is_about) return print_about();
+                              if (chosen.is_probe) return print_probe();
+                              if (chosen.peer.empty())
+                                throw bench::argument_error("a work and a peer are wanted");
+                              print_sample(chosen);
+                            });
 }

@@ -44,6 +44,21 @@ lockstep::wait_policy policy_argument(std::string_view text) {
 }
 
 template <class Target>
+void add_count_option(CLI::App& app, const std::string& name, Target& target, unsigned lowest,
+                      unsigned highest, const std::string& default_text, const std::string& help) {
+  const auto read = [=, &target](const std::string& text) {
+    const auto count = number_argument<unsigned>(name, text);
+    if (count < lowest || count > highest) {
+      reject(name, text, fmt::format("is not in the range {} to {}", lowest, highest));
+    }
+    target = count;
+  };
+  app.add_option_function<std::string>(name, read, help)
+      ->type_name("COUNT")
+      ->default_str(default_text);
+}
+
+template <class Target>
 void add_real_option(CLI::App& app, const std::string& name, Target& target,
                      const std::string& default_text, const std::string& help) {
   const auto read = [=, &target](const std::string& text) {
@@ -83,16 +98,13 @@ exit_status run_checked(CLI::App& app, int argc, char** argv,
 
 void add_count(CLI::App& app, const std::string& name, unsigned& target, unsigned lowest,
                unsigned highest, const std::string& help) {
-  const auto read = [=, &target](const std::string& text) {
-    const auto count = number_argument<unsigned>(name, text);
-    if (count < lowest || count > highest) {
-      reject(name, text, fmt::format("is not in the range {} to {}", lowest, highest));
-    }
-    target = count;
-  };
-  app.add_option_function<std::string>(name, read, help)
-      ->type_name("COUNT")
-      ->default_str(fmt::format("{}", target));
+  add_count_option(app, name, target, lowest, highest, fmt::format("{}", target), help);
+}
+
+void add_count(CLI::App& app, const std::string& name, std::optional<unsigned>& target,
+               unsigned lowest, unsigned highest, const std::string& otherwise,
+               const std::string& help) {
+  add_count_option(app, name, target, lowest, highest, otherwise, help);
 }
 
 void add_real(CLI::App& app, const std::string& name, double& target, const std::string& help) {

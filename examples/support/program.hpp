@@ -38,6 +38,11 @@ struct common_options {
 void add_count(CLI::App& app, const std::string& name, unsigned& target, unsigned lowest,
                unsigned highest, const std::string& help);
 
+/// The same, which may be left out: then it is what the help calls `otherwise`.
+void add_count(CLI::App& app, const std::string& name, std::optional<unsigned>& target,
+               unsigned lowest, unsigned highest, const std::string& otherwise,
+               const std::string& help);
+
 /// A finite real number; read without regard to the locale, unlike CLI11's own conversion.
 void add_real(CLI::App& app, const std::string& name, double& target, const std::string& help);
 
