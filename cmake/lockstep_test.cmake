@@ -30,7 +30,7 @@ set(LOCKSTEP_TEST_VARIANTS portable delayed CACHE STRING
   "Which tests to build again: 'portable' on the portable futex, 'delayed' on delaying atomics")
 set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whose names match")
 # The clang preset has the programs that use the library as a whole; so has tsan, with the contract suites, which go
-# through every class, and what the team is made of; asan-ubsan the layers' own tests. An empty one: all.
+# through every class, and what the team is made of; asan-ubsan what owns memory. An empty one: all.
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
 # One place for each property: ./do test need not do with plain what it does with asan-ubsan.
 set(LOCKSTEP_TEST_ELSEWHERE "" CACHE STRING

@@ -334,7 +334,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     check_plain<Function>();
     mutex& its_lock = detail::critical_name::mutex_of<Name>();
     if (detail::misuse::is_held_here(&its_lock)) {
-      at_.report_inside("critical", where, "which has the same name");
+      at_.report_inside("critical", where, "critical", "which has the same name");
     }
     struct held {
       mutex& lock;

@@ -51,10 +51,13 @@ ahead() {  # presets
     is_done "$preset" $?
   done
   [ -z "$nightly" ] || return 0
-  LOCKSTEP_TEST_BRIEF=1 LOCKSTEP_C_LIBRARY=build/plain/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
-  is_done languages $?
+  (
+    LOCKSTEP_TEST_BRIEF=1 LOCKSTEP_C_LIBRARY=build/plain/bindings/c/liblockstep_c.so scripts/run/bindings.sh rust python >build/languages.log 2>&1
+    is_done languages $?
+  ) &
   ./do everywhere --quick linux-i386 >build/everywhere.log 2>&1
   is_done everywhere $?
+  wait
 }
 is_done() { echo "$2" >"build/$1.status" && mv "build/$1.status" "build/$1.ahead"; }
 

@@ -85,7 +85,7 @@ class weighted_bounds {
                                   (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
   }
 
-  aligned_array<std::uint64_t> begins_;  // on lines of its own: rank 0 writes elsewhere meanwhile
+  aligned_array<std::uint64_t> begins_;  // on lines of its own
   bool are_equal_ = true;
 };
 
@@ -215,7 +215,7 @@ class weighted_blocks {
 
   static weighted_blocks& of(weighted_schedule& schedule) noexcept { return *schedule.blocks_; }
 
-  std::size_t members() const noexcept { return partition_.size(); }
+  std::size_t members() const noexcept { return samples_.size(); }
   double weight(std::size_t rank) const noexcept { return partition_.weight(rank); }
 
   /// What a member does in a loop: calls body(first, last) for its block unless that is empty, and leaves its sample.
@@ -257,6 +257,7 @@ class weighted_blocks {
 
   aligned_array<padded<member_sample>> samples_;  ///< of the last loop
   weighted_bounds bounds_;
+  line_gap between_;  ///< all members read what is before; what follows is written between loops
   partition partition_;
   unsigned pause_ = 0;  ///< how many loops to rest after a look at samples
   unsigned rest_ = 0;   ///< how many of those are left

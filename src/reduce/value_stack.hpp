@@ -11,8 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <new>
 
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/reduce/reduction_operations.hpp>
@@ -113,7 +111,9 @@ class tree_walk final : public value_stack {
       : value_stack(what, of),
         run_(run),
         known_(known),
-        at_once_(known != nullptr ? 1 : reduction_tree::leaves_at_once(run.leaf_size)) {}
+        at_once_(known != nullptr || what.are_large
+                     ? 1
+                     : reduction_tree::leaves_at_once(run.leaf_size)) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
   LOCKSTEP_NOINLINE bool push_node(std::size_t a, std::size_t b) {

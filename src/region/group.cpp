@@ -195,14 +195,15 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
         "calls constructs on its own me",
         kind, rank_, place_text(where).text);
   }
-  if (inside != nullptr) report_inside(kind, where, "where the others cannot come to it");
+  if (inside != nullptr) report_inside(kind, where, inside, "where the others cannot come to it");
   in_construct = {kind, where, extent, 0};
 }
 
 [[noreturn]] LOCKSTEP_INLINE void member_state::report_inside(const char* kind, call_site where,
+                                                              const char* outer,
                                                               const char* why) const noexcept {
   end_program("lockstep::member: %s of rank %zu%s is called inside %s, %s; leave that first", kind,
-              rank_, place_text(where).text, inside != nullptr ? inside : "it", why);
+              rank_, place_text(where).text, outer, why);
 }
 
 [[noreturn]] LOCKSTEP_INLINE void member_state::report_missing(

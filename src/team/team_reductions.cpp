@@ -10,7 +10,6 @@
 //   NODES-2  Values that do not fit a cell live until the caller has them all.
 #include <lockstep/detail/reduce/reductions.hpp>
 
-#include <algorithm>
 #include <vector>
 
 #include <lockstep/detail/loop/leaf_loop.hpp>

@@ -122,6 +122,47 @@ TEST_P(values, GROUP_3_none_is_left_when_run_returns) {
   }
 }
 
+TEST_P(values, that_only_move_and_fit_a_cell_are_reduced) {
+  struct number {
+    explicit number(long v) : value(v) {}
+    number(number&&) = default;
+    number& operator=(number&&) = default;
+    long value;
+  };
+  team workers(members());
+  const auto sum = [](number a, number b) { return number(a.value + b.value); };
+  EXPECT_EQ(workers.reduce_each(0, 90, number(7), [](int) { return number(1); }, sum).value, 97);
+}
+
+/// Too large for a cell. The move that makes `until_failure` 0 throws.
+struct fragile : counted {
+  explicit fragile(long v) : counted(v) {}
+  fragile(const fragile&) = delete;
+  fragile(fragile&& other) : counted(std::move(other)) {
+    if (--until_failure == 0) throw failure();
+  }
+  fragile& operator=(fragile&&) = default;
+  long more[4] = {};
+};
+
+TEST_P(values, GROUP_3_none_is_left_when_a_move_throws) {
+  team workers(members());
+  const int before = counted::alive;
+  const auto sum = [](fragile a, fragile b) { return fragile(a.value + b.value); };
+  const auto one_fragile = [](int) { return fragile(1); };
+  long whole = 0;
+  for (int moves = 1; whole == 0; ++moves) {
+    counted::until_failure = moves;
+    try {
+      whole = workers.reduce_each(0, 9, fragile(7), one_fragile, sum).value;
+    } catch (const failure&) {
+    }
+    EXPECT_EQ(counted::alive.load(), before) << moves;
+  }
+  counted::until_failure = 0;
+  EXPECT_EQ(whole, 16);
+}
+
 TEST_P(values, GROUP_3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   team workers(members());
   const int before = counted::alive;

@@ -224,7 +224,7 @@ TEST(weighted_schedule, WEIGHTED_1_members_cover_every_loop_while_one_learns) {
 }
 
 TEST(weighted_schedule, members_and_teams_learn) {
-  // Member 0 is slow: it waits in its block for the others, which yield.
+  // Member 0 is slow: it sleeps in its block.
   for (const std::size_t size : {2u, 9u}) {
     for (const bool in_region : {false, true}) {
       lockstep::team all(size);

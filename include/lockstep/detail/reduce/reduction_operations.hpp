@@ -76,10 +76,10 @@ struct cell_access {
   static cell copy(const cell& from) noexcept { return from; }
   static cell move(const cell& from) noexcept { return from; }
   /// In a cell that is aligned as a Type.
-  static void make(cell& in, const Type& value) noexcept {
-    ::new (static_cast<void*>(&in)) Type(value);
+  template <class Given>
+  static void make(cell& in, Given&& value) {
+    ::new (static_cast<void*>(&in)) Type(std::forward<Given>(value));
   }
-  static Type& at(cell& in) noexcept { return *reinterpret_cast<Type*>(in.bytes); }
 };
 template <class Type>
 struct cell_access<Type, false> {
@@ -212,8 +212,9 @@ struct operations {
   bool (*fold)(const operands& of, const leaf_run& run, std::size_t a, std::size_t b, cell& value);
   /// `left` gets the value of both; they are no cells. It and fold are null for a scan.
   void (*combine)(const operands& of, void* left, void* right);
-  bool
-      are_kept;  ///< values do not fit a cell; then `copy` and `move` make another one of that in a cell
+  /// Values do not fit a cell. Then `copy` and `move` make another one of that in a cell.
+  bool are_kept;
+  bool are_large;  ///< a stack has room for few of them
   cell (*copy)(const cell& from);
   cell (*move)(const cell& from);
   place_pace* pace;  ///< where it is a loop by itself
@@ -441,6 +442,7 @@ const operations operations_for<Type, Operation, Values>::reduction = {
     fold_leaves<Type, Values, Operation>,
     combine_values<Type, Operation>,
     !fits_cell<Type>(),
+    (sizeof(Type) > 1024),
     cell_access<Type>::copy,
     cell_access<Type>::move,
     &operations_for::pace,
@@ -451,6 +453,7 @@ const operations operations_for<Type, Operation, Values>::scan = {
     nullptr,
     nullptr,
     !fits_cell<Type>(),
+    (sizeof(Type) > 1024),
     nullptr,
     nullptr,
     &operations_for::pace,

@@ -105,7 +105,7 @@ struct as_region {
   source_place where;
 };
 
-/// Makes the value of the tree over [0, length). Who gets a `result` takes it: cell_access.
+/// Makes the value of the tree over [0, length). Whoever gets a `result` takes it: cell_access.
 outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
                schedule how, cell& result);
 outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
@@ -130,7 +130,8 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const index_span<Index>& span, Func
       reduce(in, operations_for<Type, Operation, values_of_range>::reduction, values, span.length,
              how, result);
   if (how_it_ended == outcome::done) {
-    return op(std::move(init), cell_access<Type>::take(result));
+    Type all(cell_access<Type>::take(result));  // before a parameter of op is made, which may throw
+    return op(std::move(init), std::move(all));
   }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return std::move(init);

@@ -152,7 +152,7 @@ class member_state : public member_view {
   /// This member waits in a construct for one that has returned. Ends the program with a message.
   [[noreturn]] void report_missing(std::size_t rank, const construct_note& in) const noexcept;
   /// This member comes to a construct inside another, where it must not. The same.
-  [[noreturn]] void report_inside(const char* kind, call_site where,
+  [[noreturn]] void report_inside(const char* kind, call_site where, const char* outer,
                                   const char* why) const noexcept;
 
   void destroy_kept_values();
