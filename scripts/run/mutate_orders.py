@@ -34,7 +34,8 @@ from source_text import ROOT, headers, name_of, named_layer, sources, split_line
 
 OTHERS, MODELLED = ("platform", "mpi"), ("mpi/node_board",)
 MODEL = ROOT / "tests" / "model"
-PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks", "observers", "tasks")
+ENGINE = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "ranks")
+PROGRAMS = (*ENGINE, "observers", "tasks")
 # Sources that are no part of the library: the program "tasks" includes them.
 TASKS = {"openmp/runtime/task_pool", "openmp/runtime/task_dependences"}
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
@@ -158,7 +159,7 @@ class Campaign:
             is_pure = mutant.part in PURE and not mutant.what
             return unit_tests if is_pure else ["observers"] + unit_tests
         first = FIRST.get(mutant.part)
-        return sorted(PROGRAMS[:-2], key=lambda program: program != first)
+        return sorted(ENGINE, key=lambda program: program != first)
 
     def compiled(self, program, mutant, number):
         """The program with a changed copy of the library."""

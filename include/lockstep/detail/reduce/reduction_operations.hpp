@@ -205,6 +205,9 @@ struct leaf_run {
 };
 bool is_stopped(const leaf_run& run) noexcept;
 
+/// The largest value, in bytes, of which the nodes of short leaves are evaluated by recursion.
+constexpr std::size_t most_stacked = 1024;
+
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the node [a, b) in a cell that has the alignment of the types that fit. False, without a value,
@@ -214,7 +217,7 @@ struct operations {
   void (*combine)(const operands& of, void* left, void* right);
   /// Values do not fit a cell. Then `copy` and `move` make another one of that in a cell.
   bool are_kept;
-  bool are_large;  ///< a stack has room for few of them
+  bool are_large;  ///< larger than most_stacked: of_leaves would have several on the stack
   cell (*copy)(const cell& from);
   cell (*move)(const cell& from);
   place_pace* pace;  ///< where it is a loop by itself
@@ -442,7 +445,7 @@ const operations operations_for<Type, Operation, Values>::reduction = {
     fold_leaves<Type, Values, Operation>,
     combine_values<Type, Operation>,
     !fits_cell<Type>(),
-    (sizeof(Type) > 1024),
+    (sizeof(Type) > most_stacked),
     cell_access<Type>::copy,
     cell_access<Type>::move,
     &operations_for::pace,
@@ -453,7 +456,7 @@ const operations operations_for<Type, Operation, Values>::scan = {
     nullptr,
     nullptr,
     !fits_cell<Type>(),
-    (sizeof(Type) > 1024),
+    false,
     nullptr,
     nullptr,
     &operations_for::pace,
