@@ -11,7 +11,7 @@ COLUMNS = re.compile(r"\S(?:.*\S)? {2,}\S|  ")
 # Text of a class that stands before an empty line and its doc comment.
 BEFORE_CLASS = re.compile(r"((?:^//(?!/).*\n)+)\n((?:^///.*\n)+)(?=class|struct|template)", re.MULTILINE)
 LABEL = re.compile(r"  +([A-Z][A-Z0-9_]{2,}-\d+[a-z]?)  (\S.*)")
-# What is code or a link in a sentence: `a b`, f(x), a_b, a::b, a.hpp, decision 0001, [KEY].
+# What is code or a link in a sentence: `a b`, f(x), a_b, a::b, a.hpp, decision 0002, [KEY].
 CODE = re.compile(r"`[^`]+`|[Dd]ecision \d{4}|\[[A-Z][A-Z0-9-]+\]|[\w/]+\.(?:hpp|h|cpp|py|md)\b|\*\w+\*(?!\w)"
                   r"|~?\b[A-Za-z_][\w:]*(?:<[^<>\s]*>)?\((?:[^()\s]|, |\([^()]*\))*\)|\w*[A-Za-z0-9]_\w*"
                   r"|_\w+|\w+(?:::~?\w+)+(?:<[^<>\s]*>)?|[\\@<>#%*&$_\[\]]")
