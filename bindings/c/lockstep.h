@@ -221,7 +221,7 @@ LOCKSTEP_C_API int lockstep_team_resume(lockstep_team* team);
 enum {
   LOCKSTEP_STATIC = 0,        /* one block per member. Chunk: the least length of a block, 0: to be learned */
   LOCKSTEP_STATIC_CHUNKS = 1, /* chunks in turn, of this length, 1 or more */
-  LOCKSTEP_DYNAMIC = 2,       /* a chunk to whoever asks, of this length, 1 or more: for uneven work */
+  LOCKSTEP_DYNAMIC = 2,       /* a chunk of this length, 1 or more, to each member that asks: for uneven work */
   LOCKSTEP_GUIDED = 3         /* chunks that shrink, of this length or more, 1 or more */
 };
 

@@ -37,10 +37,10 @@ inline namespace LOCKSTEP_ABI {
 class graph;
 namespace detail {
 
-/// Ends the program: the value of `wanted` is looked for in a slot that has that of `found`.
+/// Ends the program: a node looks for the value of iteration `wanted`, and the slot has that of `found`.
 [[noreturn]] void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
                                      std::size_t found, const std::string& joins) noexcept;
-/// The same: iteration `current` looks for what `wanted`, another one, has not left there.
+/// Ends the program: a node of iteration `current` looks for the value of iteration `wanted`, which is not there.
 [[noreturn]] void report_missing(const void* buffer, std::size_t wanted,
                                  std::size_t current) noexcept;
 
@@ -86,7 +86,7 @@ class buffer {
 
   struct slot {
     Type value{};
-    /// The last iteration that came here, in debug builds; -1: none.
+    /// The last iteration whose value was looked for here, in debug builds; -1: none.
     mutable detail::atomic<std::size_t> iteration{~std::size_t{0}};
   };
 

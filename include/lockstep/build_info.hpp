@@ -33,7 +33,7 @@ using detail::usable_cpus;
 struct build_information {
   const char* version;
   const char* futex;          ///< what sleeping threads sleep in
-  const char* process_fence;  ///< who pays between notifiers and sleepers, and what with
+  const char* process_fence;  ///< how notifiers and sleepers are ordered, and which of them pays
   std::size_t cache_line_size;
   const char* default_policy;
   unsigned usable_cpus;  ///< what the function of that name returns

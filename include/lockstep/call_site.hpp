@@ -37,17 +37,16 @@ struct no_text {};
 
 }  // namespace detail
 
-/// The place of a call. One that is made without arguments, as by `{}` in a default argument, is the place of the call
-/// that the argument is for.
+/// The place of a call. As the default argument `{}` of a function it is the place where that function is called.
 struct call_site : detail::source_place {
   constexpr call_site(detail::no_text = {}, const char* in_file = LOCKSTEP_CALLER_FILE,
                       std::size_t at_line = LOCKSTEP_CALLER_LINE) noexcept
       : source_place{in_file, at_line} {}
-  /// A place that messages are to name in its stead. Line 0: the name alone, for instance of a function.
+  /// Another place, which messages name instead. Line 0: they say the name alone, for instance of a function.
   constexpr call_site(const char* in_file, std::size_t at_line) noexcept
       : source_place{in_file, at_line} {}
 
-  /// Messages name no place.
+  /// No place: messages name none.
   static constexpr call_site none() noexcept { return {nullptr, 0}; }
 };
 

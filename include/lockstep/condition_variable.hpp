@@ -64,7 +64,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Calls a function once a stop is requested. `known` is there for the tokens that users may pass.
+/// How a function is called once a stop is requested. Only tokens that users may pass have `known`.
 template <class Token>
 struct stop_tokens {};
 
@@ -179,9 +179,9 @@ class condition_variable {
     mutex* target;  ///< null: another kind of lock
     void (*take)(void* lock);
     void (*leave)(void* lock);
-    /// The mutex was taken for this thread; its lock object has to learn of it.
+    /// Tells the lock object that this thread has its mutex again.
     void (*adopt)(void* lock);
-    /// Calls go_on(self) while a stop request calls stop(self).
+    /// Calls go_on(self). A stop request that comes meanwhile calls stop(self).
     bool (*until_stopped)(const calls& by, waiter& self, bool (*go_on)(const calls&, waiter&));
   };
   template <class Lock, class Token>

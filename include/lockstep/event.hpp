@@ -113,7 +113,7 @@ class event : detail::misuse::watched<event> {
 
   struct next_notification;
 
-  /// Whether a wait ends that begins with `taken` notifications taken.
+  /// Whether a wait is over whose waiter had taken `taken` notifications.
   static bool is_over(std::uint32_t word, std::uint32_t taken) noexcept {
     return (word & terminated_) != 0 || (word & count_) != taken;
   }
@@ -126,8 +126,8 @@ class event : detail::misuse::watched<event> {
   detail::wait_history history_;
 };
 
-/// What happens before a notify() that finds a notification pending happens before the return of the wait that takes
-/// it, too. Waiters return in no particular order.
+/// Many threads may notify and wait. What happens before a notify() that finds a notification pending happens before the
+/// return of the wait that takes it, too. Waiters return in no particular order.
 ///
 /// Memory order (# marks the line; each weakening must fail a test)
 ///   #  access            order    pairs  why it suffices
@@ -278,7 +278,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
 
   struct was_opened;
 
-  /// `word`: found closed.
+  /// `word` was read while the gate was closed.
   wait_status wait_slowly(std::uint32_t word, deadline until, call_site where);
 
   detail::wait_word word_;

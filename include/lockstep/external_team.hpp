@@ -37,10 +37,10 @@ class external_team : private team {
   /// program's end.
   ~external_team();
 
-  /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
-  /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
+  /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (the caller of run()),
+  /// is not below size(), or is taken. After release() it returns at once.
   void serve(std::size_t rank);
-  /// Every serve() returns, now and in future. Any thread may call it while no region runs.
+  /// Every serve() returns, also one that is called later. Any thread may call it while no region runs.
   void release();
 
   // All of these are as in team.

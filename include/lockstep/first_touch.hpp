@@ -61,7 +61,7 @@ class touched_elements {
   touched_elements(const touched_elements&) = delete;
   touched_elements& operator=(const touched_elements&) = delete;
 
-  /// make(address) for what is not made yet of the block of `rank`.
+  /// Calls make(address) for each element of the block of `rank` that is not made yet.
   template <class Make>
   void touch(std::size_t rank, const Make& make) {
     const index_range mine = block(rank);
@@ -77,7 +77,7 @@ class touched_elements {
   }
 
  private:
-  /// Counts in a register, and tells its count also where a constructor throws.
+  /// Counts in a register. Its destructor stores the count, also where a constructor throws.
   struct so_far {
     explicit so_far(std::size_t& to) noexcept : made(to), to_(to) {}
     ~so_far() { to_ = made; }
@@ -188,7 +188,7 @@ class first_touch_array {
       constexpr std::size_t line =
           alignof(Type) > detail::cache_line_size ? alignof(Type) : detail::cache_line_size;
       constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-      // More than there are addresses stays more than `new` can give.
+      // A size that would overflow becomes one that `new` refuses.
       raw =
           ::operator new(count > (most - line) / sizeof(Type) ? most : count * sizeof(Type) + line);
       const std::uintptr_t mask = line - 1;

@@ -74,7 +74,7 @@ class future_values {
 
 namespace detail {
 
-/// Who has contributed, and the first error.
+/// How many have contributed, and the first error.
 class future_counts {
  public:
   future_counts(const future_counts&) = delete;
@@ -82,10 +82,10 @@ class future_counts {
 
   std::size_t contributions() const noexcept { return contributions_; }
 
-  /// Blocks until all have contributed; throws the exception that is carried.
+  /// Blocks until all have contributed; throws the exception of FUTURES-4.
   void wait(call_site where = {}) const { done_.get(where); }
 
-  /// True if all have contributed; never blocks. Neither this nor a timed wait throws what is carried.
+  /// True if all have contributed; never blocks. Neither this nor a timed wait throws.
   bool is_ready() const noexcept { return done_.is_ready(); }
   bool try_wait() const noexcept { return done_.is_ready(); }
   template <class Rep, class Period>
@@ -184,7 +184,8 @@ class future_set_base : public future_counts {
                                                 : new holder<typename std::decay<Function>::type>(
                                                       std::forward<Function>(on_ready)))) {}
 
-  /// In place of a value; returns its index. Fails if all have contributed, or if there is no exception.
+  /// Contributes an exception in place of a value, and returns its index. Fails if all have contributed, or if there is no
+  /// exception.
   std::size_t contribute_exception(std::exception_ptr error) {
     std::exception_ptr ours = checked(std::move(error));
     const std::size_t index = take_ticket();
@@ -261,7 +262,7 @@ class future_set_base : public future_counts {
 
 }  // namespace detail
 
-/// Collects n values, and lets all threads go that wait for them.
+/// Collects n values, and then releases all threads that wait for them.
 /// Requires: Type can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class Type>

@@ -5,7 +5,7 @@
 // user's own variables:
 //
 //   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes without a
-//            path of edges between them may run at the same time. A node never runs beside itself.
+//            path of edges between them may run at the same time. Two calls of one node never run at the same time.
 //   GRAPH-2  An iteration runs every node once, except in loops, and except nodes that are skipped or stopped.
 //   GRAPH-3  Iterations do not overlap, unless that is asked for: every node of one happens before every node of the next.
 //   GRAPH-4  channel(from, to, buffer) lets `from` run ahead of `to`, by as many iterations as the buffer has places.
@@ -82,7 +82,7 @@ class graph_node {
   graph_node keep_near(const graph_node& other) const;
 
   const std::string& name() const;
-  /// In the order of node(), from 0.
+  /// Nodes have numbers from 0, in the order in which node() made them.
   std::size_t number() const noexcept { return index_; }
 
  private:
@@ -96,7 +96,7 @@ class graph_node {
   std::uint32_t index_ = ~std::uint32_t{0};
 };
 
-/// Part of a graph: where it begins, and where it ends. What series(), parallel() and loop() take and return.
+/// Part of a graph: the nodes where it begins, and those where it ends. series(), parallel() and loop() take and return it.
 class graph_block {
  public:
   /// Empty.
@@ -141,7 +141,7 @@ class graph {
   }
   /// An empty node: where paths meet.
   graph_node node(std::string name);
-  /// Not null: a node without a name is called "".
+  /// Null is refused: a node without a name is called "".
   template <class... Arguments>
   graph_node node(std::nullptr_t, Arguments&&...) = delete;
 
@@ -195,14 +195,14 @@ class graph {
 
   // --- blocks ---
 
-  /// Each after the one before. Takes nodes and blocks; empty blocks do not count.
+  /// A block in which each part comes after the one before. Takes nodes and blocks; empty blocks do not count.
   template <class... Blocks>
   graph_block series(const graph_block& first, const Blocks&... rest) {
     return series(std::vector<graph_block>{first, graph_block(rest)...});
   }
   graph_block series(const std::vector<graph_block>& parts);
 
-  /// Beside each other.
+  /// A block whose parts may run at the same time.
   template <class... Blocks>
   graph_block parallel(const graph_block& first, const Blocks&... rest) {
     return parallel(std::vector<graph_block>{first, graph_block(rest)...});

@@ -7,7 +7,7 @@
 // `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact for the first 64
 // meetings of the members, and as long as 20 us or more lie between two meetings on average. Else one meeting in 128 is
 // measured and counts 128 times: then the sums are estimates. The same holds for regions, apart from meetings. `seen`
-// says for how many passes the figures of all members stand.
+// is the number of passes for which the figures stand.
 //
 // Order  none. While a region runs, the numbers of one construct may be of different moments.
 // Errors std::bad_alloc.
@@ -51,15 +51,15 @@ struct ledger {
     std::uint64_t count = 0;  ///< how often members came to it together
     waits all;                ///< of all members
     std::vector<waits> members;
-    /// All passes together. Of regions and loops: from beginning to end. Of what members meet at in a region: from its
+    /// Sum over all passes. Of regions and loops: from beginning to end. Of what members meet at in a region: from its
     /// beginning, or from the meeting before, until they were let go.
     double time = 0;
 
     std::uint64_t seen = 0;           ///< how many passes the figures below stand for
     std::vector<std::uint64_t> last;  ///< how often the member of that rank came last
     std::vector<double> busy;         ///< [k]: how long exactly k members were busy before it
-    double gain = 0;  ///< the last arrival less the mean one, together: what balance would gain
-    double skew = 0;  ///< of a region: from the first member's start to the last one's, together
+    double gain = 0;  ///< sum of last arrival less mean arrival: what perfect balance would save
+    double skew = 0;  ///< of a region: from the first member's start to the last one's, summed
     double worst_skew = 0;
   };
 

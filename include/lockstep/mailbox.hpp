@@ -120,7 +120,7 @@ class mailbox {
   struct queue;
   enum class fate { run, destroyed };
 
-  /// Room for a closure, whose poster it is until publish(). Null: full or terminated.
+  /// Room for a closure; it belongs to the poster until publish(). Null: the mailbox is full or terminated.
   struct place {
     void* closure;
     std::uint32_t position;
@@ -129,7 +129,7 @@ class mailbox {
 
   place claim() noexcept;
   void publish(const place& mine, taker take);
-  /// The closure is taken out.
+  /// Frees a place, whose closure was moved out and destroyed.
   void give_back(const place& from) noexcept;
   wait_status wait_for_call(deadline until, call_site where);
   /// Requires: a call is posted. See MAILBOX-4.

@@ -28,8 +28,8 @@
 //        a thread did in critical happens before the next critical of that name.
 // Errors a bad rank: std::out_of_range; a step that nobody can publish: std::logic_error. A stopped region:
 //        MEMBER-3. Members that come to different constructs: undefined; see MEMBER-1.
-// Cost   sync_threads of 2 members on 2 CPUs: 51 ns, 0.9 line transfers; of 4, 16 and 64 members there 2, 11 and
-//        50 us. Beyond its work: single 28 ns, for_each 60, for_ordered 55 a turn, critical 5
+// Cost   sync_threads of 2 members on 2 CPUs: 39 ns, 0.8 line transfers; of 4, 16 and 64 members there 2.7, 11 and
+//        51 us. Beyond its work: single 24 ns, for_each 71, for_ordered 64 a turn, critical 7
 //        (docs/performance.md); sync_sum 43 to 78 (decision 0018). split and first allocate.
 // Example
 //   lockstep::team two(2);
@@ -106,13 +106,14 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   std::size_t sync_count(bool condition, call_site where = {}) {
     return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, plus());
   }
-  /// Whether all members said true; whether one did.
+  /// Whether all members said true.
   bool sync_and(bool condition, call_site where = {}) {
     return sync_count(condition, where) == size();
   }
+  /// Whether at least one member said true.
   bool sync_or(bool condition, call_site where = {}) { return sync_count(condition, where) != 0; }
 
-  /// The value of member `root`, on all. One phase. Fails if root >= size().
+  /// The value of member `root`, on all members. One phase. Fails if root >= size().
   template <class Type>
   Type broadcast(std::size_t root, Type value, call_site where = {}) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
@@ -395,7 +396,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
 
   // --- parts of the team: sub_team.hpp ---
 
-  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
+  /// Members that give the same colour form a sub-team, in the order of their ranks here. A member that gives no_color is
+  /// in none. Two phases; allocates.
   sub_team split(std::size_t color, call_site where = {});
   /// The first k members form a sub-team; the others get an empty one. Two phases; allocates. Fails if k
   /// is 0 or above size().
@@ -442,7 +444,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
                   "lockstep::member: this construct's function cannot be called as f()");
   }
 
-  /// What a plain form returns.
+  /// The result of a plain form: true, unless it throws; without exceptions what it is given.
   static bool or_leave(bool goes_on) {
     if (!goes_on) detail::leave_stopped_region();
     return goes_on;

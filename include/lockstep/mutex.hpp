@@ -28,7 +28,7 @@ namespace detail {
 class mutex_queue;
 }  // namespace detail
 
-// What the bits of word_ mean, who waits how, and who may overtake whom: src/sync/mutex_queue.hpp.
+// What the bits of word_ mean, how threads wait, and which may overtake others: src/sync/mutex_queue.hpp.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -37,7 +37,7 @@ class mutex_queue;
 //   3  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   lock and unlock: one read-modify-write each, 4 ns for both where no other thread wants the lock
-//        (docs/performance.md). 64 threads on 2 CPUs that hold it for 0.1 us take it in 0.21 us each (wait_engine.hpp).
+//        (./do bench primitives). 64 threads on 2 CPUs that hold it for 0.1 us take it in 0.21 us each (wait_engine.hpp).
 //        No system call unless a thread sleeps. 8 bytes.
 // Example
 //   lockstep::mutex lock;

@@ -100,11 +100,11 @@ class per_member {
   explicit per_member(std::size_t members) : all_(members) {
     all_.make([](void* at, std::size_t) { ::new (at) Type(); });
   }
-  /// Copies of a value.
+  /// A copy of a value for each.
   per_member(std::size_t members, const Type& value) : all_(members) {
     all_.make([&](void* at, std::size_t) { ::new (at) Type(value); });
   }
-  /// What make(rank) returns.
+  /// For each rank, what make(rank) returns.
   template <class Maker, class = if_maker<Maker>>
   per_member(std::size_t members, Maker make) : all_(members) {
     all_.make([&](void* at, std::size_t rank) { ::new (at) Type(make(rank)); });
@@ -153,7 +153,7 @@ class per_member {
     for (const Type& each : *this) init = op(std::move(init), each);
     return init;
   }
-  /// The same without an init: that is a copy of value 0.
+  /// The same from a copy of value 0 on.
   template <class Operation>
   Type combine(Operation op) const {
     static_assert(std::is_copy_constructible<Type>::value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/plan.hpp -- a graph on a team: who runs which node when, and the run itself (layer: graph)
+// lockstep/plan.hpp -- a graph on a team: which member runs which node when, and the run itself (layer: graph)
 //
 // A plan gives each node to a member, and finds which waits are needed between members. The same graph and team give the
 // same plan. An edge between nodes of one member needs no wait; a wait that others imply is left out. A run allocates

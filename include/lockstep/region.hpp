@@ -86,7 +86,7 @@ class started_region {
 
   detail::team_core* core_ = nullptr;  ///< null: of none
   std::uint32_t number_ = 0;
-  int in_flight_ = 0;  ///< exceptions, at start()
+  int in_flight_ = 0;  ///< how many exceptions unwound the stack at start()
 };
 
 /// Names a region as long as it runs. Small: copy it into the thread.
@@ -105,8 +105,8 @@ class region_token {
   std::uint32_t number_ = 0;
 };
 
-/// The innermost region that the calling thread is in; inside a region that runs inline, the one around it. Outside it
-/// names none.
+/// The innermost region that the calling thread is in; inside a region that runs inline, the one around it. Outside of
+/// regions the token names none.
 region_token this_region() noexcept;
 
 /// Makes the calling thread a guest of a region, as long as this lives.

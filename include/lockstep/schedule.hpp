@@ -16,7 +16,7 @@
 // Errors a range that begins below 0, a chunk or grain of 0: std::invalid_argument. A turn in a stopped region throws
 //        region_stopped.
 // Cost   values of at most 16 bytes. dynamic and guided: a read-modify-write for each chunk. A turn: one store and one
-//        line fetch, 55 ns beyond the loop (docs/performance.md).
+//        line fetch, 64 ns beyond the loop (docs/performance.md).
 // Example
 //   lockstep::team two(2);
 //   std::vector<double> x(1000);
@@ -91,7 +91,7 @@ struct index_range_3 {
 enum class schedule_kind : std::uint8_t {
   static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches
   static_chunks,  ///< chunks in turn: no shared word, evens out work that grows along the range
-  dynamic,        ///< a chunk to whoever asks: one read-modify-write each, for uneven work
+  dynamic,        ///< a chunk to each member that asks: one read-modify-write each, for uneven work
   guided          ///< as dynamic, large chunks first: fewer of them
 };
 
@@ -145,7 +145,7 @@ constexpr schedule only_if(bool condition, schedule how = static_schedule()) {
 constexpr schedule static_schedule(std::size_t chunk) {
   return schedule(schedule_kind::static_chunks, chunk);
 }
-/// Chunks of `chunk` iterations to whoever asks. Refuses 0.
+/// Chunks of `chunk` iterations, one to each member that asks. Refuses 0.
 constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
   return schedule(schedule_kind::dynamic, chunk);
 }

@@ -41,7 +41,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What semaphores of all maxima have in common.
+/// What all semaphores have in common, whatever their maximum.
 class permit_count {
  protected:
   static constexpr std::uint32_t waiting_ = 1, one_permit_ = 2;
@@ -80,7 +80,7 @@ class permit_count {
  private:
   [[noreturn]] static std::uint32_t fail_permits(std::ptrdiff_t permits, std::ptrdiff_t most);
   [[noreturn]] void fail_release(std::ptrdiff_t count, std::ptrdiff_t there, std::ptrdiff_t most);
-  /// Hands the front of the queue what there is.
+  /// Gives the permits that are there to the front of the queue.
   void hand_over();
 
   wait_word word_;

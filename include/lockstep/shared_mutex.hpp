@@ -132,7 +132,7 @@ class shared_mutex {
   }
   /// False if `until` came first.
   bool lock_slowly(bool to_write, deadline until);
-  /// Hands the front of the queue what there is.
+  /// Lets the front of the queue in: a writer if the lock is free, or all readers up to the next writer.
   void hand_over();
 
   detail::wait_word word_;

@@ -38,9 +38,9 @@
 //   TEAMLOOP-4  The team learns what an iteration costs, for each type of closure: each lambda in the program is known by
 //               itself. grain() says by hand how much a member should get at least.
 //
-// Cost   an empty region of 2 members that have a CPU each: two line transfers in a row, 101 ns; above 8 members the
-//        announcement goes along a tree (region_board.hpp). On 2 CPUs an empty region of 4 members takes 2.7 us, of 16 13,
-//        of 64 53. The first one of 2 members after 10 ms of idling takes 2.3 us, after 100 ms 108 (docs/performance.md).
+// Cost   an empty region of 2 members that have a CPU each: two line transfers in a row, 106 ns; above 8 members the
+//        announcement goes along a tree (region_board.hpp). On 2 CPUs an empty region of 4 members takes 3.9 us, of 16 15,
+//        of 64 67. The first one of 2 members after 10 ms of idling takes 15 us, after 100 ms 109 (docs/performance.md).
 // Order  what happens before run() happens before every call of f, and every call before the return of run().
 // Errors a bad number of members: std::invalid_argument. TEAM-3, TEAM-4, TEAM-6.
 // Example
@@ -223,7 +223,7 @@ class team : detail::misplaced_calls<detail::is_loop> {
                                           store, init, how);
   }
 
-  // --- the threads, and who waited for whom ---
+  // --- the threads, and the ledger of their waits ---
 
   // All but ledger() wait for their turn.
 

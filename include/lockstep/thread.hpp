@@ -25,7 +25,7 @@
 // Order  everything the thread did happens before the return of join(), or of a join_for() that says ready.
 // Errors a thread that cannot be started, a join without a thread, a join by the thread itself: std::system_error
 //        (THREAD-2, THREAD-3).
-// Cost   that of std::thread: to start and join one takes 34 us (docs/performance.md, fork/join of 2). One heap block
+// Cost   that of std::thread: to start and join one takes 42 us (docs/performance.md, fork/join of 2). One heap block
 //        beside the thread's own. To join a thread that has ended: one load, native join.
 // Example
 //   lockstep::joinable_thread worker([] { std::puts("hello"); });

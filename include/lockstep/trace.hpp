@@ -42,7 +42,7 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 // Called where observers() is not 0.
-/// A part of the timeline with a name; `outer` gets that around it. Returns the tick; 0: it is not told.
+/// Begins a part of the timeline with a name; `outer` gets the name around it. Returns the tick, or 0 if the thread has no log.
 std::uint64_t scope_begins(const char* name, const char*& outer) noexcept;
 void scope_ends(const char* name, const char* outer, std::uint64_t since) noexcept;
 void note_counter(const char* name, double value) noexcept;

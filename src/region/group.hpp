@@ -13,7 +13,7 @@
 //            a sub-team end with it, inside the region.
 //   GROUP-4  In builds that diagnose misuse, the return of a member from its part, or from its sub-team, is its last
 //            construct: it arrives there, and does not wait. So a member that waits in another construct meets it
-//            there, and reports who is missing. If the watchdog is on when the region begins, or when the sub-team is
+//            there, and reports which are missing. If the watchdog is on when the region begins, or when the sub-team is
 //            made, this is left to the watchdog, which reports more. All members have to do the same, or their phases
 //            would differ. A member that waits inside a construct, or for a step, looks now and then where others
 //            have arrived (awaits_others).

@@ -19,7 +19,7 @@
 //   14  state.load         acquire  13     the other half
 //   15  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 12 stored
 //   16  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
-//   17  keeper.store       relaxed  -      by who has the turn or ends the team; heavy fence, or end of turn, orders it
+//   17  keeper.store       relaxed  -      by the thread whose turn it is, or that ends the team; heavy fence, or end of turn
 //   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 //   19  keeper.cmp_exch    relaxed  -      at the end of a turn, once; fails after 17
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP

@@ -13,7 +13,7 @@
 //
 // A word here is a hint: an old or missing one may cost a needless move or poll, but no wake-up is lost.
 //
-// word of a member: who may change what
+// word of a member: which thread may change what
 //   bits     name  meaning                                       set by
 //   0..16    cpu   the CPU that it ran on, plus 1; 0: not noted  its member
 //   17..31   turn  how often it has noted it, modulo 2^15        its member

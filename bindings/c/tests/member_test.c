@@ -240,7 +240,7 @@ static int texts_of_loops(lockstep_member* me, void* context) {
               "lockstep_member_for_range: a callback has returned 5"));
   return 0;
 }
-/* Who ignores the code of a construct that has failed finds the region stopped. */
+/* A member that ignores the code of a construct that has failed finds the region stopped. */
 static int ignores(lockstep_member* me, void* context) {
   (void)lockstep_member_single(me, fail_single, context);
   return lockstep_member_sync_threads(me) == LOCKSTEP_STOPPED ? 0 : __LINE__;

@@ -156,8 +156,8 @@ impl<T> BufferPart<'_, T> {
     pub fn get(&mut self) -> (&[T], &mut [T]) {
         assert!(self.is_usable, "lockstep_threads::BufferPart: the region was stopped between two steps");
         let (own, length) = (self.range(), self.of.length);
-        // SAFETY: all who use the slices are in this turn, see the top of the file. They read this half, and write the other in
-        // parts, of which each has one user.
+        // SAFETY: all threads that use the slices are in this turn, see the top of the file. They read this half, and write
+        // the other one in parts, of which each has one user.
         unsafe {
             (
                 std::slice::from_raw_parts(self.of.halves[self.turn % 2], length),

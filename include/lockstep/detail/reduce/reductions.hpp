@@ -105,7 +105,7 @@ struct as_region {
   source_place where;
 };
 
-/// Makes the value of the tree over [0, length). Whoever gets a `result` takes it: cell_access.
+/// Makes the value of the tree over [0, length). The caller owns the `result`: cell_access.
 outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
                schedule how, cell& result);
 outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
