@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Which piece of work comes before which, and who runs which when.
+//! Graphs: which piece of work comes before which. Plans: which member runs which piece when.
 use crate::error::{self, check, Error, Outcome, Result};
 use crate::ffi;
 use crate::member::Member;
@@ -29,9 +29,10 @@ impl Node {
 
 /// Nodes, edges between them, loops and feedback. A [`Plan`] runs it.
 ///
-/// What a node does happens before every node that it has an edge to. A node never runs beside itself, so its closure may
-/// change what it has captured. Nodes may run at the same time if no path of edges leads from one to the other. What
-/// several nodes change lies in a [`crate::Mutex`], in atomics, or in a channel: the compiler does not know the edges.
+/// What a node does happens before every node that it has an edge to. Two calls of one node never run at the same time, so
+/// its closure may change what it has captured. Nodes may run at the same time if no path of edges leads from one to the
+/// other. What several nodes change lies in a [`crate::Mutex`], in atomics, or in a channel: the compiler does not know the
+/// edges.
 ///
 /// Closures may borrow: the graph cannot outlive what they borrow.
 ///

@@ -522,7 +522,7 @@ impl Team {
         )
     }
 
-    // --- who waits for whom ---
+    // --- the ledger ---
 
     /// Switches the ledger on or off. [`Error::Use`] inside a region.
     pub fn keep_ledger(&self, yes: bool) -> Result<()> {

@@ -85,7 +85,7 @@ _checked: dict = {}
 
 
 def native(function, kind):
-    """What is known of a native function, or None of a Python callable."""
+    """What is known of a native function; None for a Python callable."""
     key = id(function), kind
     known = _checked.get(key)
     if known is not None and known.function() is function:
@@ -104,7 +104,7 @@ def native(function, kind):
 
 
 def made_for(function, kind, context):
-    """Function and context as they are; of lockstep_threads.numba.region what it makes of both, and what has to live."""
+    """Function, context, and None. For a lockstep_threads.numba.region: what it makes of both, and what has to live meanwhile."""
     make = getattr(type(function), "__lockstep_native__", None)
     return (function, context, None) if make is None else make(function, kind, context)
 
@@ -185,7 +185,7 @@ def _check_types(parameters, result, kind):
 
 
 def _kind_of(type_):
-    """Kind and size of a type of ctypes that is a number; None of others."""
+    """Kind and size of a type of ctypes that is a number; None for others."""
     while issubclass(type_, ctypes.Array):
         type_ = type_._type_
     if not issubclass(type_, ctypes._SimpleCData) or type_._type_ in "zZP":
@@ -213,7 +213,7 @@ def _kind_of_dtype(dtype):
 
 
 def _kind_of_context(context):
-    """The same of the numbers of a context; None where it does not say."""
+    """Kind and size of the numbers of a context; None where it does not say."""
     if isinstance(context, ctypes._Pointer):
         return _kind_of(context._type_)
     if isinstance(context, (ctypes.Array, ctypes._SimpleCData)):
@@ -274,7 +274,7 @@ _REAL, _WHOLE = {"double", "float"}, {"int64_t", "long", "long long", "int", "Py
 
 
 def _fits_cython(said, wanted):
-    """The same of a parameter's text in C: as far as it says."""
+    """As _fits(), for the text of a parameter in C, as far as it says."""
     if not said.endswith("*"):
         return not (_is_pointer(wanted) and said in _REAL | _WHOLE)
     to = said[:-1].replace("const ", "").strip()
@@ -310,7 +310,7 @@ def _check_cython(name, kind):
 
 
 def _look_in(capsule, kind):
-    """Of Cython: the name of the capsule is the function's type."""
+    """A function of Cython's: the name of its capsule is its type."""
     name = _capsule_name(capsule)
     element = _check_cython(name, kind)
     return _Checked(_capsule_pointer(capsule, name), element)
@@ -320,10 +320,10 @@ _NO_BYTES = ctypes.c_char * 0
 
 
 def context_of(context):
-    """What a native function gets as its context, and what has to live until it has returned.
+    """What a native function gets as its context, and the object that has to live until it has returned.
 
-    The context is None, an address, data of ctypes, or an object with a buffer: writable, and in one piece. As long as what
-    has to live does, an object that can be resized refuses it.
+    The context is None, an address, data of ctypes, or an object with a buffer that is writable and in one piece. While that
+    object lives, what can be resized (a bytearray) refuses to be.
     """
     if context is None:
         return None, None
@@ -341,7 +341,7 @@ def context_of(context):
 
 
 def _array_in_one_piece(array, error):
-    """The same of an array of NumPy that from_buffer refuses: one in the order of Fortran, or of dates."""
+    """As context_of(), for an array of NumPy that from_buffer refuses: one in the order of Fortran, or of dates."""
     name, flags, memory = type(array).__name__, getattr(array, "flags", None), getattr(array, "ctypes", None)
     if hasattr(flags, "forc") and hasattr(memory, "data"):
         if not flags.writeable:
@@ -374,8 +374,9 @@ _polling: list = []
 
 
 def _polls():
-    """What the main thread does in a wait. Signals are handled where this goes on, which is always inside of the `try`:
-    a function would be entered outside of its own, and ctypes loses what is raised there."""
+    """What the main thread runs now and then while it waits. Python calls handlers of signals where this generator continues,
+    which is always inside of the `try`. It would call them as it enters a function, too, before the `try` in it, and ctypes
+    loses what is raised there."""
     while True:
         try:
             while True:
@@ -400,7 +401,7 @@ def _poll_while_waiting(yes):
 
 
 def raise_interruption():
-    """Raises what a signal has raised in a wait of this thread that has just ended, if one has."""
+    """Raises the exception that a signal has raised while this thread waited, if one has. For the end of a wait."""
     if _polling and threading.get_ident() == threading.main_thread().ident:
         _polling[-1].raise_interruption()
 
@@ -464,13 +465,13 @@ class Failures:
             self._came = True
 
     def look_for_signal(self):
-        """In a wait of the main thread: for one that came between callables."""
+        """While the main thread waits: handles a signal that came between callables."""
         if self._came:
             self._came = False
             self._old(signal.SIGINT, None)
 
     def interrupt(self, exception):
-        """In a wait of the main thread: what a signal has raised."""
+        """While the main thread waits: keeps the exception of a signal's handler, and stops the region."""
         self._interruption = exception
         if self._has_begun and self.stop is not None:  # else this one waits for its turn, and another's region runs
             self.stop()
@@ -484,7 +485,7 @@ class Failures:
                 del exception  # no circle with its traceback
 
     def call(self, place, function, *arguments):
-        """Calls it in a callback: what the callback is to return."""
+        """Calls the function in a callback, and returns what the callback is to return."""
         self._has_begun = True
         if self._interruption is not None:
             return STOPPED
@@ -523,7 +524,7 @@ class Failures:
 
 
 class NoFailures:
-    """The same where no callable runs."""
+    """As Failures, where no callable runs."""
 
     def __enter__(self):
         return self
@@ -532,7 +533,7 @@ class NoFailures:
         pass
 
     def raise_first(self):
-        """There is none."""
+        """Nothing was kept."""
 
 
 NO_FAILURES = NoFailures()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which piece of work comes before which, and who runs which when."""
+"""Graphs: which piece of work comes before which. Plans: which member runs which piece when."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Plan(Handle):
         return self._handle
 
     def run(self, iterations: int = 1) -> bool:
-        """Runs so many iterations. True, or False if it was stopped. Raises what a callable raised; may be run again then.
+        """Runs so many iterations. True, or False if it was stopped. Raises what a callable raised; the plan may be run again.
 
         UseError while a plan of this graph runs.
         """

@@ -167,7 +167,7 @@ def last_error():
 
 
 def check(code):
-    """Raises what the code stands for, unless that is LOCKSTEP_OK."""
+    """Raises the exception that the code stands for, unless it is LOCKSTEP_OK."""
     if code != OK:
         raise error_of(code, last_error())
 
@@ -207,8 +207,8 @@ _left: collections.deque = collections.deque()
 
 
 def end(destroy, handle):
-    """What a finalizer calls. The collector has no order, and comes at any time: a team may be in use by a plan that is
-    collected after it, or the thread be in a region of another team. Then it is ended later."""
+    """Ends an object for its finalizer. The collector has no order, and comes at any time: a team may be in use by a plan
+    that is collected after it, or the thread be in a region of another team. Then it is ended later."""
     _left.append((destroy, handle))
     end_what_is_left()
 
@@ -265,7 +265,7 @@ def index(value, what):
 
 
 def encoded(text, what):
-    """As C wants it."""
+    """A text as C wants it."""
     if not isinstance(text, str) or "\0" in text:
         raise ArgumentError(f"lockstep: {what} is {text!r}, must be a str without a zero character")
     return text.encode()
@@ -276,7 +276,7 @@ _POLICIES = {"adaptive": -1, "spin": -2, "block": -3}
 
 
 def policy_of(said):
-    """As a number: one of the words, or the seconds for which a thread spins before it sleeps."""
+    """A policy as a number. It is given as one of the words, or as the seconds for which a thread spins before it sleeps."""
     if said is None:
         return 0
     if isinstance(said, str) and said in _POLICIES:

@@ -209,7 +209,7 @@ def _chunk_of(schedule, chunk):
 
 
 class Callback:
-    """Of a Python callable: its exceptions, and what is called for it in place of a native function."""
+    """Stands for a Python callable: its exceptions, and the native function that calls it."""
 
     __slots__ = ("address", "dtype", "element", "failures", "pointer")
 
@@ -220,7 +220,7 @@ class Callback:
 
 
 def _region_callback(function, stop):
-    """What of a native function is known, or a Callback of a Python callable; and its failures."""
+    """What is known of a native function, or the Callback of a Python callable; and the failures of its calls."""
     found = native(function, RegionFunction)
     if found is not None:
         return found, NO_FAILURES
@@ -252,7 +252,7 @@ def _block_callback(function, stop):
 
 
 def _run_blocks(call, stop, handle, first, last, function, context, schedule, chunk):
-    """A loop by that function of the library, which `stop` ends. False if it was stopped."""
+    """Runs a loop by that function of the library; `stop` ends it. False if it was stopped."""
     callback, failures = _block_callback(function, stop)
     first, last = index(first, "first"), index(last, "last")
     number, chunk = _choice_of(_SCHEDULES, schedule, "schedule"), _chunk_of(schedule, chunk)
@@ -286,7 +286,7 @@ _living: weakref.WeakSet = weakref.WeakSet()
 
 @atexit.register
 def _at_exit():
-    """Ends teams where the main thread is the last one; else stops them, since a thread that nobody joins may use them."""
+    """Ends all teams if the main thread is the last one. Else it stops them, since a thread that is not joined may use them."""
     others = (each for each in threading.enumerate() if each is not threading.current_thread())
     if all(isinstance(each, threading._DummyThread) for each in others):  # members may be known by that type
         for team in list(_living):
@@ -548,7 +548,7 @@ class Team(Handle):
             raise Stopped()
         return result.value
 
-    # --- who waits for whom ---
+    # --- the ledger ---
 
     def keep_ledger(self, yes: bool = True) -> None:
         """Switches the ledger on or off."""
