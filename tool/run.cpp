@@ -414,7 +414,7 @@ void add_run(CLI::App& program) {
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", options->is_quiet, "no remarks on what the program loads");
   command->add_flag("-v,--verbose", options->is_verbose,
-                    "say what takes the place of what, and that it is in place");
+                    "say which libraries lockstep replaces, and that it is in place");
   command->add_option("command", options->command, "the program and its arguments")
       ->type_name("PROGRAM")
       ->required();

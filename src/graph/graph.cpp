@@ -71,7 +71,8 @@ LOCKSTEP_INLINE graph::graph(graph&& other) noexcept = default;
 LOCKSTEP_INLINE graph& graph::operator=(graph&& other) noexcept = default;
 
 LOCKSTEP_INLINE detail::graph_body& graph::own() const {
-  if (!body_) detail::fail_use("lockstep::graph: this graph was moved to another object");
+  if (!body_)
+    detail::fail_use("lockstep::graph: this graph was moved to another object; use that one");
   return *body_;
 }
 
@@ -105,8 +106,9 @@ LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& 
   check_own(function, to.of_);
   for (const detail::node_index a : from.lasts_) {
     if (std::find(to.firsts_.begin(), to.firsts_.end(), a) == to.firsts_.end()) continue;
-    detail::fail_argument("lockstep::graph::%s: an edge from '%s' to itself", function,
-                          own().model.nodes[a].name.c_str());
+    detail::fail_argument(
+        "lockstep::graph::%s: an edge from '%s' to itself; use repeat_while for a loop", function,
+        own().model.nodes[a].name.c_str());
   }
 }
 
@@ -139,7 +141,9 @@ LOCKSTEP_INLINE std::string graph::join_by_channel(const graph_block& from, cons
                                                    std::size_t depth) {
   check_join("channel", from, to);
   detail::checked_range("lockstep::graph::channel", "places", depth, 1, most_delay);
-  if (from.empty() || to.empty()) detail::fail_argument("lockstep::graph::channel: an empty block");
+  if (from.empty() || to.empty())
+    detail::fail_argument(
+        "lockstep::graph::channel: an empty block; each side has a node at least");
   join(from, to, detail::edge_kind::channel);
   for (const detail::node_index a : to.lasts_) {
     for (const detail::node_index b : from.firsts_) {

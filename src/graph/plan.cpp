@@ -333,7 +333,7 @@ LOCKSTEP_INLINE plan::plan(plan&& other) noexcept = default;
 
 LOCKSTEP_INLINE detail::plan_body& plan::body() const {
   if (LOCKSTEP_UNLIKELY(!body_)) {
-    detail::fail_use("lockstep::plan: this plan was moved to another object");
+    detail::fail_use("lockstep::plan: this plan was moved to another object; use that one");
   }
   return *body_;
 }

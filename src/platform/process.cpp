@@ -180,7 +180,7 @@ LOCKSTEP_INLINE void look_for_process(process_word& word) noexcept {
     word.store(found, memory_order_release);  // 2
   } else if (process_state* const made = make_process(word)) {
     if (!process_atoms::write(made))
-      std::fputs("lockstep: modules cannot meet: no atoms\n", stderr);
+      std::fputs("lockstep: modules cannot meet: no atoms are left\n", stderr);
   }
 }
 

@@ -30,18 +30,23 @@ LOCKSTEP_INLINE bool eventual_word::wait_slowly(wait_word& word, wait_policy pol
   fail_use("lockstep::eventual: set a second time; call reset() between two values");
 }
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_without_exception() {
-  fail_argument("lockstep::eventual: set_exception without an exception");
+  fail_argument(
+      "lockstep::eventual: set_exception without an exception; give it one, as "
+      "std::current_exception()");
 }
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_get(std::uint32_t word,
                                                           const std::exception_ptr& error) {
   if ((word & taken) != 0) {
-    fail_use("lockstep::eventual: get or take after its value was taken");
+    fail_use(
+        "lockstep::eventual: get or take after its value was taken; one thread takes, any number "
+        "get");
   }
 #if LOCKSTEP_HAS_EXCEPTIONS
   std::rethrow_exception(error);
 #else
   static_cast<void>(error);
-  fail<std::runtime_error>("lockstep::eventual: get or take while it holds an exception");
+  fail<std::runtime_error>(
+      "lockstep::eventual: get or take while it holds an exception, which cannot be thrown here");
 #endif
 }
 

@@ -30,8 +30,10 @@ LOCKSTEP_INLINE future_counts::~future_counts() {
 LOCKSTEP_INLINE std::size_t future_counts::take_ticket() {
   const std::size_t index = tickets_.fetch_add(1, memory_order_relaxed);  // 1
   if (index < contributions_) return index;
-  fail_use("lockstep::future_set: contributed after all contributions were made: %zu",
-           contributions_);
+  fail_use(
+      "lockstep::future_set: contributed after all %zu contributions were made; call reset() "
+      "first, or make it for more",
+      contributions_);
 }
 
 LOCKSTEP_INLINE void future_counts::note(std::exception_ptr error) noexcept {
@@ -65,7 +67,9 @@ LOCKSTEP_INLINE void future_counts::reset_counts() noexcept {
 
 LOCKSTEP_INLINE std::exception_ptr future_counts::checked(std::exception_ptr error) {
   if (error == nullptr) {
-    fail_argument("lockstep::future_set: contribute_exception without an exception");
+    fail_argument(
+        "lockstep::future_set: contribute_exception without an exception; give it one, as "
+        "std::current_exception()");
   }
   return error;
 }

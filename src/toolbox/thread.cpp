@@ -40,10 +40,13 @@ struct joinable_thread::is_done {
 
 LOCKSTEP_INLINE wait_status joinable_thread::join_until(deadline until, call_site where) {
   if (!joinable()) {
-    detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");
+    detail::fail<detail::no_thread>(
+        "lockstep::joinable_thread: join without a thread; ask joinable() first");
   }
   if (get_id() == std::this_thread::get_id()) {
-    detail::fail<detail::own_thread>("lockstep::joinable_thread: a thread cannot join itself");
+    detail::fail<detail::own_thread>(
+        "lockstep::joinable_thread: a thread joins itself, and would wait for ever; another one "
+        "joins it");
   }
   if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
                                detail::waitable::single_yield_time)) {

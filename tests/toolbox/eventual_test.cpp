@@ -175,7 +175,8 @@ TEST(eventual, EVENTUAL_5_a_value_is_taken_once_and_not_read_afterwards) {
               box.take();
               box.get();
             }),
-            "lockstep::eventual: get or take after its value was taken");
+            "lockstep::eventual: get or take after its value was taken; one thread takes, any "
+            "number get");
 }
 
 TEST(eventual, EVENTUAL_5_nothing_is_taken_once_as_well) {

@@ -48,7 +48,9 @@ std::string message_of(Call call) {
 }
 
 TEST(future_set, FUTURES_1_contributions_have_indices_and_one_too_many_fails_by_name) {
-  const std::string text = "lockstep::future_set: contributed after all contributions were made: 2";
+  const std::string text =
+      "lockstep::future_set: contributed after all 2 contributions were made; call reset() first, "
+      "or make it for more";
   future_set<long> set(2);
   EXPECT_EQ(set.contributions(), 2u);
   EXPECT_EQ(set.contribute(10), 0u);

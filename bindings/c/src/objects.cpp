@@ -141,9 +141,10 @@ class arrival_of_number {
 
 int fail_full(const char* function, std::uint64_t expected) noexcept {
   char text[160];
-  std::snprintf(text, sizeof text,
-                "a thread more than the %llu that the barrier is for; create it for all that come",
-                static_cast<unsigned long long>(expected));
+  std::snprintf(
+      text, sizeof text,
+      "one thread more than the %llu that the barrier is for; create it for all that come",
+      static_cast<unsigned long long>(expected));
   return fail(LOCKSTEP_ERROR_USE, function, text);
 }
 

@@ -63,7 +63,7 @@ template <class... Arguments>
 struct refused_loop : refused_call {
   static_assert(sizeof...(Arguments) > 99,
                 "lockstep: a loop is called with (first, last, f), where the bounds are numbers, "
-                "as in (0, v.size(), f), or iterators; behind f may be a schedule, as "
+                "as in (0, v.size(), f), or iterators; a schedule may follow f, as "
                 "lockstep::dynamic_schedule(16). nowait is the first argument, of a member's "
                 "for_each, for_range, single and sections only");
 };

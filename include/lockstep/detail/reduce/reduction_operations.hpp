@@ -159,8 +159,8 @@ template <class Type, class Operation>
 inline void check_operation() noexcept {
   using result = typename result_of_op<Type, Operation>::type;
   static_assert(!std::is_const<Type>::value && !std::is_reference<Type>::value,
-                "lockstep: the type of a result must not be const, nor a reference; leave the "
-                "template argument away");
+                "lockstep: the type of a result must not be const, nor a reference; leave out the "
+                "template argument");
   static_assert(std::is_move_constructible<Type>::value && std::is_move_assignable<Type>::value,
                 "lockstep: the type of init must be movable, by construction and by assignment");
   static_assert(!std::is_void<result>::value,
