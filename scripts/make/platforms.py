@@ -24,7 +24,7 @@ TEXT = """\
 # Platforms
 
 Where lockstep is compiled, and where its tests are run. `./do everywhere` makes this table; what a row needs, it
-installs. {date}
+installs. {date} The record is of the library of that day: some tests that it names are gone.
 
 **Run** says how programs of that system come to run here: natively; by QEMU, which emulates the processor of another
 machine and passes its system calls on to Linux; by Wine, which is Windows' interface on Linux; by Node or headless
@@ -90,19 +90,21 @@ def table(rows):
 
 
 def left_out(record):
-    lines = []
+    rows_of = {}  # what is said: of which rows
     for row in record["rows"]:
         where = f"`{row['name']}`"
         if row["unavailable"]:
-            lines.append(f"- {where}: not to be had here: {row['unavailable']}.")
+            rows_of.setdefault(f"not to be had here: {row['unavailable']}", []).append(where)
         if row["remark"]:
-            lines.append(f"- {where}: {row['remark']}.")
+            rows_of.setdefault(row["remark"], []).append(where)
         if row["left_out"]:
-            lines.append(f"- {where}: not asked to run: {row['left_out']}.")
+            rows_of.setdefault(f"not asked to run: {row['left_out']}", []).append(where)
         for part in row["parts"]:
-            lines += [f"- {where}: **failed**: {failure}." for failure in part["failures"]]
-            lines += [f"- {where}: {part['name']} skip {count}: {reason}." for reason, count in part["reasons"].items()]
-    return "\n".join(lines) or "Nothing."
+            for failure in part["failures"]:
+                rows_of.setdefault(f"**failed**: {failure}", []).append(where)
+            for reason, count in part["reasons"].items():
+                rows_of.setdefault(f"{part['name']} skipped, because: {reason}", []).append(f"{where} {count}")
+    return "\n".join(f"- {text}: {', '.join(rows)}." for text, rows in rows_of.items()) or "Nothing."
 
 
 def page(record):
