@@ -164,7 +164,8 @@ class team_options {
   }
   /// What debuggers and messages call the team; the rank is added to the names of its threads.
   team_options& name(const char* text) {
-    if (text == nullptr) detail::fail_argument("lockstep::team_options::name: null given");
+    if (text == nullptr)
+      detail::fail_argument("lockstep::team_options::name: null given; give a text");
     std::size_t size = 0;
     while (text[size] != 0) ++size;
     name_.assign(text, text + size + 1);

@@ -148,12 +148,13 @@ class flow_builder {
     for (const model_edge& each : of_.edges) {
       if (!asks(each.kind) || of_.nodes[each.from].returns_bool) continue;
       return "the edge from " + name(each.from) + " to " + name(each.to) +
-             " has a condition, but " + name(each.from) + " does not return bool";
+             " has a condition, but " + name(each.from) +
+             " does not return bool: let it return whether the edge holds";
     }
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop() || of_.nodes[each.from].returns_bool) continue;
       return loop_name(each.from, each.to) + " has no condition: " + name(each.from) +
-             " does not return bool";
+             " does not return bool: let it return whether the loop goes on";
     }
     return std::string();
   }

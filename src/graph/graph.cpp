@@ -96,8 +96,9 @@ LOCKSTEP_INLINE graph_node graph::add(std::string name, detail::node_function f,
 
 LOCKSTEP_INLINE void graph::check_own(const char* function, const detail::graph_body* of) const {
   if (of == &own()) return;
-  detail::fail_argument("lockstep::graph::%s: the node belongs to %s", function,
-                        of == nullptr ? "no graph" : "another graph");
+  detail::fail_argument(
+      "lockstep::graph::%s: the node belongs to %s; give nodes that this graph has made", function,
+      of == nullptr ? "no graph" : "another graph");
 }
 
 LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& from,

@@ -102,12 +102,15 @@ TEST(graph, names_a_condition_node_that_does_not_return_bool) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing);
   g.edge_if(a, b);
-  EXPECT_EQ(g.validate(), "the edge from 'a' to 'b' has a condition, but 'a' does not return bool");
+  EXPECT_EQ(g.validate(),
+            "the edge from 'a' to 'b' has a condition, but 'a' does not return bool: let it return "
+            "whether the edge holds");
   graph other;
   const auto c = other.node("c", nothing);
   other.repeat_while(c, c);
   EXPECT_EQ(other.validate(),
-            "the loop from 'c' to 'c' has no condition: 'c' does not return bool");
+            "the loop from 'c' to 'c' has no condition: 'c' does not return bool: let it return "
+            "whether the loop goes on");
 }
 
 TEST(graph, names_a_node_that_no_iteration_can_reach) {

@@ -168,14 +168,15 @@ class world {
   std::size_t sync_count(member& me, bool condition, call_site where = {}) {
     return reduce_members<std::size_t>(me, kinds::sync_count, where, condition ? 1 : 0, plus());
   }
-  /// Whether all members said true; whether one did.
+  /// Whether all members said true.
   bool sync_and(member& me, bool condition, call_site where = {}) {
     return sync_count(me, !condition, where) == 0;
   }
+  /// Whether at least one member said true.
   bool sync_or(member& me, bool condition, call_site where = {}) {
     return sync_count(me, condition, where) != 0;
   }
-  /// The value of member 0 of the rank `root`, on all.
+  /// The value of member 0 of the rank `root`, on all members of all ranks.
   template <class Type>
   Type broadcast(member& me, std::size_t root, Type value, call_site where = {}) {
     return detail::mpi::broadcast_to_members<Type>(*body_, at(me), root, value, where);
