@@ -32,8 +32,7 @@ namespace mpi {
 
 /// How a meeting merges records.
 struct record_merge {
-  const reductions::operations& what;
-  const reductions::operands& of;
+  world_combine combine_values;
   std::size_t value_size;
   std::exception_ptr thrown;  ///< by op, on this rank
 
@@ -47,17 +46,14 @@ struct record_merge {
     const node_record right(const_cast<void*>(next), self.value_size);
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      self.merge_two(left, right);
+      merge(left, right, self.combine_values);
     } catch (...) {
       self.thrown = std::current_exception();
       left.head().fault = record_fault::operation_threw;
     }
 #else
-    self.merge_two(left, right);
+    merge(left, right, self.combine_values);
 #endif
-  }
-  void merge_two(const node_record& left, const node_record& right) const {
-    merge(left, right, [this](void* a, void* b) { what.combine(of, a, b); });
   }
 };
 
@@ -84,11 +80,12 @@ LOCKSTEP_NOINLINE inline void check_merged(const record_head& head, std::excepti
 class rank_reduction : private reductions::member_nodes {
  public:
   rank_reduction(world_region& region, member_state& at, const reductions::operations& what,
-                 const reductions::operands& of, std::size_t value_size,
-                 std::size_t length) noexcept
+                 const reductions::operands& of, std::size_t length,
+                 const world_combine& combine_values, std::size_t value_size) noexcept
       : member_nodes(at, what, of, length,
                      leaves_of_rank(length, region.ranks().rank(), region.ranks().size())),
         region_(region),
+        combine_values_(combine_values),
         value_size_(value_size) {}
 
   /// By all members. The phase that makes the values known is still to come. False once the region is stopped.
@@ -101,7 +98,7 @@ class rank_reduction : private reductions::member_nodes {
     alignas(node_record::most_alignment) unsigned char bytes[node_board::most_bytes];
     const node_record mine(bytes, value_size_);
     if (!collect(mine)) return false;
-    record_merge merge = {what_, of_, value_size_, nullptr};
+    record_merge merge = {combine_values_, value_size_, nullptr};
     if (!region_.meet(at_, world_construct::reduce_range, 0, bytes, node_record::size(value_size_),
                       merge.combine())) {
       return false;
@@ -116,24 +113,26 @@ class rank_reduction : private reductions::member_nodes {
 
   bool collect(const node_record& into) {
     into.begin(length_, part_);
-    reductions::tree_walk values(what_, of_, reductions::run_of(at_, length_));
     reduction_tree::published_nodes nodes(part_, at_.size());
     bool goes_on = true;
-    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), part_.first, part_.last,
-                                  [&](std::size_t a, std::size_t b) {
-                                    if (!at_.is_alone()) {
-                                      push_published(values, nodes, a, b);
-                                    } else if (!goes_on || !values.push_node(a, b)) {
-                                      goes_on = false;
-                                      return;
-                                    }
-                                    into.append(values.top());
-                                    values.pop();
-                                  });
+    reduction_tree::maximal_nodes(
+        reduction_tree::leaves_of(length_), part_.first, part_.last,
+        [&](std::size_t a, std::size_t b) {
+          reductions::result_cell node;
+          if (!at_.is_alone()) {
+            combine(nodes, {a, b}, &node.keeps, node.value);
+          } else if (!goes_on || !what_.fold(of_, reductions::run_of(at_, length_, {a, b}),
+                                             &node.keeps, node.value)) {
+            goes_on = false;
+            return;
+          }
+          into.append(what_.are_kept ? node.value.address() : node.value.bytes);
+        });
     return goes_on;
   }
 
   world_region& region_;
+  const world_combine combine_values_;
   const std::size_t value_size_;
 };
 
@@ -156,10 +155,11 @@ LOCKSTEP_INLINE bool is_root(const world_body& of, std::size_t root) {
 
 LOCKSTEP_INLINE bool evaluate_leaves(world_body& of, member_state& at,
                                      const reductions::operations& what,
-                                     const reductions::operands& values, std::size_t value_size,
-                                     std::size_t length, schedule how,
-                                     void (*meet)(void*, rank_reduction&), void* context) {
-  rank_reduction all(of.region, at, what, values, value_size, length);
+                                     const reductions::operands& values, std::size_t length,
+                                     schedule how, const world_combine& combine_values,
+                                     std::size_t value_size, void (*meet)(void*, rank_reduction&),
+                                     void* context) {
+  rank_reduction all(of.region, at, what, values, length, combine_values, value_size);
   if (!all.evaluate(how)) return false;
   meet(context, all);
   return true;

@@ -14,12 +14,34 @@
 #include <lockstep/detail/reduce/reductions.hpp>
 
 #include "../loop/loops.hpp"
-#include "value_stack.hpp"
+#include "../region/stop_source.hpp"
+#include "reduction_tree.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
+
+/// Leaves for a member or a share of a loop.
+template <class At>
+leaf_run run_of(const At& at, std::size_t length, index_range leaves) noexcept {
+  return {length, reduction_tree::leaf_size(length), leaves, &at.stop(), at.region()};
+}
+
+/// Puts the values of the maximal nodes in a block of leaves into cell_of(number, first leaf). False once the region is
+/// stopped.
+template <class At, class CellOf>
+bool fold_nodes(const operations& what, const operands& of, const At& at, std::size_t length,
+                index_range block, kept_values* keeps, const CellOf& cell_of) {
+  std::size_t number = 0;
+  bool goes_on = true;
+  reduction_tree::maximal_nodes(reduction_tree::leaves_of(length), block.first, block.last,
+                                [&](std::size_t a, std::size_t b) {
+                                  goes_on = goes_on && what.fold(of, run_of(at, length, {a, b}),
+                                                                 keeps, cell_of(number++, a));
+                                });
+  return goes_on;
+}
 
 /// Where values that do not fit a cell are kept until the end of the region; null if they do.
 inline kept_values* prepare(member_state& at, const operations& what, kept_values& keeps) {
@@ -37,7 +59,7 @@ class member_nodes {
       : at_(at), what_(what), of_(of), length_(length), part_(part) {}
 
   /// All members evaluate the part and meet, so that all can read the values: member_state::meet() with `combine`,
-  /// which may call push_published(). False once the region is stopped. Requires: this member is not alone.
+  /// which may call combine(). False once the region is stopped. Requires: this member is not alone.
   bool put(schedule how, cell& out, const cell_combine& combine) {
     if (how.kind() != schedule_kind::static_blocks) return put_own(how) && meet(at_, out, combine);
     phase_ = at_.next_phase();
@@ -54,12 +76,16 @@ class member_nodes {
     return put_nodes(at_.rank(), from_leaves);
   }
 
-  /// Pushes the value of the node [a, b) from the cells of the phase. Nodes are asked for from left to right.
-  void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
-                      std::size_t b) const {
-    values.push_published(nodes, a, b, [&](std::size_t rank, std::size_t node, std::size_t) {
-      values.push_copy(cell_of(rank, node));
-    });
+  /// Puts the value of a node into a cell, from the cells of the phase. Nodes are asked for from left to right.
+  void combine(reduction_tree::published_nodes& nodes, index_range node, kept_values* keeps,
+               cell& into) const {
+    const auto from = [&](std::size_t, std::size_t b) -> const cell* {
+      if (!nodes.has(b)) return nullptr;
+      const cell& found = cell_of(nodes.block(), nodes.node());
+      nodes.advance(b);
+      return &found;
+    };
+    what_.combine(of_, node, from, false, keeps, into);
   }
 
  protected:
@@ -77,9 +103,10 @@ class member_nodes {
     bool goes_on = true;
     const auto put_part = [&](std::size_t first, std::size_t last) {
       const without_constructs mark(at_, "a reduction");
-      const index_range leaves = {part_.first + first, part_.first + last};
-      tree_walk walk(what_, of_, run_of(at_, length_));
-      goes_on = goes_on && walk.put_leaves(leaves, keeps, &at_.shared().leaves[0]);
+      for (std::size_t leaf = part_.first + first; goes_on && leaf < part_.first + last; ++leaf) {
+        goes_on = what_.fold(of_, run_of(at_, length_, {leaf, leaf + 1}), keeps,
+                             at_.shared().leaves[leaf]);
+      }
     };
     const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
     const bool complete =
@@ -90,12 +117,21 @@ class member_nodes {
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
     kept_values* const keeps = prepare(at_, what_, shared.state(rank).kept[phase_ & 1u]);
-    const cell* const known = from_leaves ? &shared.leaves[0] : nullptr;
     const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
-    return tree_walk(what_, of_, run_of(at_, length_), known)
-        .put_nodes(mine, keeps, [&](std::size_t node, std::size_t) -> cell& {
-          return rank == at_.rank() ? cell_of(rank, node) : shared.cell_of(rank, phase_, node);
-        });
+    const auto cell_of_node = [&](std::size_t node, std::size_t) -> cell& {
+      return rank == at_.rank() ? cell_of(rank, node) : shared.cell_of(rank, phase_, node);
+    };
+    if (!from_leaves) return fold_nodes(what_, of_, at_, length_, mine, keeps, cell_of_node);
+    const auto leaf = [&shared](std::size_t a, std::size_t b) {
+      return b - a == 1 ? &shared.leaves[a] : nullptr;
+    };
+    std::size_t number = 0;
+    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), mine.first, mine.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    what_.combine(of_, {a, b}, leaf, true, keeps,
+                                                  cell_of_node(number++, a));
+                                  });
+    return true;
   }
   cell& cell_of(std::size_t rank, std::size_t node) const {
     return node == 0 && first_values_ != nullptr ? first_values_[rank]

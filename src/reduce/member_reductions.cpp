@@ -25,29 +25,30 @@ inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
 
 /// Gives the same bits for every number of members and every schedule.
 LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, cell& result) {
+                               std::size_t length, schedule how, result_cell& result) {
   member_state& at = in.at;
   const index_range all = {0, reduction_tree::leaves_of(length)};
   if (all.last == 0 || !at.goes_on()) return at.sync() ? outcome::empty : outcome::stopped;
   if (!at.is_alone() && !wait_for_data(at, length, how)) return outcome::stopped;
   const without_constructs mark(at, "a reduction");
   if (at.is_alone()) {
-    tree_walk walk(what, of, run_of(at, length));
-    if (!walk.push_node(0, all.last) || !at.goes_on()) return outcome::stopped;
-    result = walk.take_top();
-    return outcome::done;
+    const bool is_there = what.fold(of, run_of(at, length, all), &result.keeps, result.value);
+    return is_there && at.goes_on() ? outcome::done : outcome::stopped;
   }
 
   member_nodes nodes(at, what, of, length, all);
-  value_stack values(what, of);
   const auto combine_all = [&](cell& into) {
     reduction_tree::published_nodes published(all, at.size());
-    nodes.push_published(values, published, 0, all.last);
-    values.put_top(prepare(at, what, at.kept[member_state::result]), into);
+    nodes.combine(published, all, prepare(at, what, at.kept[member_state::result]), into);
   };
   cell out = {};
   if (!nodes.put(how, out, combine_all)) return outcome::stopped;
-  result = values.copy_of(out);
+  if (what.are_kept) {
+    const auto copied = [&out](std::size_t, std::size_t) { return &out; };
+    what.combine(of, all, copied, false, &result.keeps, result.value);
+  } else {
+    result.value = out;
+  }
   return outcome::done;
 }
 

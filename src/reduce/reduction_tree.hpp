@@ -17,7 +17,7 @@
 //
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in
 // them, and publishes their values in order. published_nodes finds the values again. The same holds for the shares of a
-// loop, and their parts. If a schedule hands out single leaves, leaf values are published. value_stack.hpp has the
+// loop, and their parts. If a schedule hands out single leaves, leaf values are published. member_nodes.hpp has the
 // values themselves.
 //
 // Pure functions.
@@ -50,19 +50,9 @@ constexpr std::size_t leaves_of(std::size_t n) noexcept {
   return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
 }
 
-/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
-constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
-  return a + (b - a + 1) / 2;
-}
-
 /// TREE-6. It may be false even if the blocks are the same.
 constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
   return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
-}
-
-/// How many leaves a function of the types evaluates before it looks for a stop.
-constexpr std::size_t leaves_at_once(std::size_t size) noexcept {
-  return size < strip_length ? strip_length / size : 1;
 }
 
 /// Walks from `node` down, through nodes that cross an end of `block`, to those inside it. Requires: they have leaves in

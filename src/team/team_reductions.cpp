@@ -18,7 +18,7 @@
 
 #include "../loop/loop_crew.hpp"
 #include "../loop/loops.hpp"
-#include "../reduce/value_stack.hpp"
+#include "../reduce/member_nodes.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -51,40 +51,39 @@ bool run(const as_region& in, const operations& what, std::size_t length, schedu
 }
 
 LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, cell& result) {
+                               std::size_t length, schedule how, result_cell& result) {
   if (length == 0) return outcome::empty;
-  value_stack whole(what, of);
+  const index_range all = {0, reduction_tree::leaves_of(length)};
   values_of_parts nodes;
   // Five words, which travel with the announcement. If the value travels with the report, a share reads no more.
-  const auto part = [&what, &of, length, &nodes, &whole](loop_share& me) {
-    const index_range all = {0, reduction_tree::leaves_of(length)};
-    tree_walk values(what, of, run_of(me, length));
+  const auto part = [&what, &of, length, &nodes, &result](loop_share& me) {
+    const index_range mine = me.block_of(index_range{0, reduction_tree::leaves_of(length)});
     if (me.is_alone()) {
-      if (values.push_node(0, all.last)) whole.push(values.take_top());
+      what.fold(of, run_of(me, length, mine), &result.keeps, result.value);
       return;
     }
-    values.put_nodes(me.block_of(all), nodes.keeps_for(me, what),
-                     [&](std::size_t node, std::size_t leaf) -> cell& {
-                       cell* const beside = node == 0 ? me.beside_report() : nullptr;
-                       return beside != nullptr ? *beside : nodes.cells[leaf];
-                     });
+    fold_nodes(what, of, me, length, mine, nodes.keeps_for(me, what),
+               [&](std::size_t node, std::size_t leaf) -> cell& {
+                 cell* const beside = node == 0 ? me.beside_report() : nullptr;
+                 return beside != nullptr ? *beside : nodes.cells[leaf];
+               });
   };
   const auto prepare = [&](const loop_plan& plan, cell* cells) {
     nodes.prepare(what, plan, cells);
   };
   const auto finish = [&](const loop_plan& plan, region_board& beside) {
-    const std::size_t leaves = reduction_tree::leaves_of(length);
-    reduction_tree::published_nodes published({0, leaves}, plan.shares, plan.parts);
-    whole.push_published(
-        published, 0, leaves, [&](std::size_t block, std::size_t node, std::size_t leaf) {
-          const bool is_beside = node == 0 && plan.parts == 1;
-          whole.push_moved(is_beside ? beside.beside_report(block) : nodes.cells[leaf]);
-        });
+    reduction_tree::published_nodes published(all, plan.shares, plan.parts);
+    const auto from = [&](std::size_t a, std::size_t b) -> const cell* {
+      if (!published.has(b)) return nullptr;
+      const bool is_beside = published.node() == 0 && plan.parts == 1;
+      const cell& found = is_beside ? beside.beside_report(published.block()) : nodes.cells[a];
+      published.advance(b);
+      return &found;
+    };
+    what.combine(of, all, from, true, &result.keeps, result.value);
   };
   const loop_ends ends = {prepare, finish};
-  if (!run(in, what, length, how, &ends, part)) return outcome::stopped;
-  result = whole.take_top();
-  return outcome::done;
+  return run(in, what, length, how, &ends, part) ? outcome::done : outcome::stopped;
 }
 
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.

@@ -3,6 +3,7 @@
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <complex>
@@ -161,6 +162,41 @@ TEST_P(values, GROUP_3_none_is_left_when_a_move_throws) {
   }
   counted::until_failure = 0;
   EXPECT_EQ(whole, 16);
+}
+
+/// 64 kB, of which no other element is read.
+struct large {
+  explicit large(long v) { values[0] = v; }
+  large(const large& other) { values[0] = other.values[0]; }
+  large& operator=(const large& other) {
+    values[0] = other.values[0];
+    return *this;
+  }
+  long values[8192];
+};
+void reduce_large_values() {
+  const auto one_large = [](int) { return large(1); };
+  const auto sum = [](const large& a, const large& b) { return large(a.values[0] + b.values[0]); };
+  team lone(1), two(2);
+  EXPECT_EQ(lone.reduce_each(0, 65536, large(7), one_large, sum).values[0], 65543);
+  two.run([&](member& me) {
+    const schedule how = lockstep::dynamic_schedule(4096);
+    EXPECT_EQ(me.reduce_each(0, 65536, large(7), one_large, sum, how).values[0], 65543);
+  });
+}
+
+TEST(large_values, of_a_tree_do_not_all_lie_on_the_stack) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 12 * sizeof(large)), 0);
+  pthread_t thread;
+  const auto reduce = [](void*) -> void* {
+    reduce_large_values();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, reduce, nullptr), 0);
+  EXPECT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&attributes);
 }
 
 TEST_P(values, GROUP_3_none_is_left_when_a_reduction_that_is_a_region_returns) {

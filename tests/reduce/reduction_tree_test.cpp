@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "region/stop_source.hpp"
 #include "support/effort.hpp"
 #include "support/reference_tree.hpp"
 
@@ -317,16 +318,18 @@ struct letters {
 TEST(reduction_tree, TREE_2_and_4_nodes_that_are_evaluated_by_one_call_are_those_of_the_tree) {
   auto join = [](const std::string& a, const std::string& b) { return "(" + a + b + ")"; };
   const letters values;
-  for (const std::size_t leaf_size : {1u, 3u}) {
-    const lockstep::detail::reductions::node_values<std::string, letters, decltype(join)> nodes = {
-        values, join, leaf_size};
-    for (std::size_t length = leaf_size + 1; length <= 130; ++length) {
+  const lockstep::detail::stop_source stop;
+  for (const std::size_t leaf_size : {1u, 3u, 30u}) {  // 30: also nodes of more than a strip
+    for (std::size_t length = leaf_size + 1; length <= 40 * leaf_size;
+         length += (leaf_size + 1) / 2) {
       const std::size_t leaves = (length - 1) / leaf_size + 1;
+      const lockstep::detail::reductions::leaf_run run = {length, leaf_size, {0, leaves}, &stop, 1};
+      lockstep::detail::reductions::node_walk<std::string, letters, decltype(join)> nodes = {
+          values, join, run, true};
       const auto leaf = [&](std::size_t k) {
         return nodes.of_leaf(k * leaf_size, std::min(length, (k + 1) * leaf_size));
       };
-      EXPECT_EQ(nodes.of_leaves(0, length, leaves),
-                reduce_node<std::string>(0, leaves, leaf, join));
+      EXPECT_EQ(*nodes.of_node(0, length, leaves), reduce_node<std::string>(0, leaves, leaf, join));
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/base/cells.hpp -- 16 bytes by which members hand values to each other (layer: base)
 //
-// A small value lies in the cell itself. For any other value the cell holds the address, and a kept_value has the value.
+// A small value lies in the cell itself. For any other value the cell holds the address, and a kept_block has the value.
 // How values of any type get there: reduction_operations.hpp.
 #ifndef LOCKSTEP_DETAIL_BASE_CELLS_HPP
 #define LOCKSTEP_DETAIL_BASE_CELLS_HPP
@@ -20,35 +20,32 @@ namespace detail {
 struct cell {
   static constexpr std::size_t size = 16;
   alignas(8) unsigned char bytes[size];
-};
 
-/// Memory with a value that does not fit a cell.
-class kept_value {
- public:
-  kept_value() noexcept = default;
-  virtual ~kept_value() = default;
-  kept_value(const kept_value&) = delete;
-  kept_value& operator=(const kept_value&) = delete;
-
- private:
-  friend class kept_values;
-  owner<kept_value> next_;
-};
-
-/// What a cell holds in place of such a value.
-struct kept_address {
-  void* value;
-  kept_value* keeper;
-
-  static kept_address in(const cell& from) noexcept {
-    kept_address found;
-    std::memcpy(&found, from.bytes, sizeof found);
+  /// Of a value that does not fit.
+  void* address() const noexcept {
+    void* found;
+    std::memcpy(&found, bytes, sizeof found);
     return found;
   }
 };
-static_assert(sizeof(kept_address) <= cell::size, "it fits");
 
-/// Owns the values whose addresses are in cells that other threads may read.
+/// Memory for values of one type that do not fit a cell, made one by one.
+class kept_block {
+ public:
+  explicit kept_block(std::size_t room) noexcept : room_(room) {}
+  virtual ~kept_block() = default;
+  kept_block(const kept_block&) = delete;
+  kept_block& operator=(const kept_block&) = delete;
+
+ protected:
+  std::size_t room_;  ///< for so many more
+
+ private:
+  friend class kept_values;
+  owner<kept_block> next_;
+};
+
+/// Owns the values of one type whose addresses are in cells.
 class kept_values {
  public:
   kept_values() noexcept = default;
@@ -58,9 +55,15 @@ class kept_values {
     if (first_) clear();
   }
 
-  void add(kept_value* one) noexcept {
-    one->next_ = std::move(first_);
-    first_.reset(one);
+  /// With room for another value. Block: a kept_block.
+  template <class Block>
+  Block& block() {
+    if (!first_ || first_->room_ == 0) {
+      owner<kept_block> made(new Block);
+      made->next_ = std::move(first_);
+      first_ = std::move(made);
+    }
+    return static_cast<Block&>(*first_);
   }
   LOCKSTEP_NOINLINE void clear() noexcept {
     while (first_) first_.reset(first_->next_.release());
@@ -69,7 +72,7 @@ class kept_values {
   void forget() noexcept { static_cast<void>(first_.release()); }
 
  private:
-  owner<kept_value> first_;
+  owner<kept_block> first_;
 };
 
 /// How many values have cells: those of one member in one phase, and those of a loop's parts (reduction_tree.hpp).

@@ -51,8 +51,9 @@ bool is_root(const world_body& of, std::size_t root);
 /// The members of a rank evaluate its block of the leaves of a reduction. Then meet(context, what) is called: in it
 /// member 0 calls collect_and_meet(), when all have arrived. Once the region is stopped: false, without that call.
 bool evaluate_leaves(world_body& of, member_state& at, const reductions::operations& what,
-                     const reductions::operands& values, std::size_t value_size, std::size_t length,
-                     schedule how, void (*meet)(void*, rank_reduction&), void* context);
+                     const reductions::operands& values, std::size_t length, schedule how,
+                     const world_combine& combine_values, std::size_t value_size,
+                     void (*meet)(void*, rank_reduction&), void* context);
 /// *whole becomes the value of the range of all ranks. False once the region is stopped.
 bool collect_and_meet(rank_reduction& what, void* whole);
 
@@ -61,13 +62,17 @@ template <class Type, class Operation>
 struct combine_of {
   static void call(const void* context, void* into, const void* next) {
     Operation& op = *static_cast<Operation*>(const_cast<void*>(context));
-    Type a, b;
-    std::memcpy(&a, into, sizeof(Type));
-    std::memcpy(&b, next, sizeof(Type));
-    const Type result(op(std::move(a), std::move(b)));
-    std::memcpy(into, &result, sizeof(Type));
+    const Type result(op(copy_of(into), copy_of(next)));
+    std::memcpy(into, static_cast<const void*>(&result), sizeof(Type));
   }
   static world_combine with(Operation& op) noexcept { return {call, &op}; }
+
+ private:
+  static Type copy_of(const void* from) noexcept {
+    alignas(Type) unsigned char storage[sizeof(Type)];
+    std::memcpy(storage, from, sizeof(Type));
+    return std::move(*reinterpret_cast<Type*>(storage));
+  }
 };
 
 /// What one rank sends and another keeps.
@@ -222,7 +227,8 @@ Type reduce_leaves(world_body& of, member_state& at, const index_span<Index>& sp
   } all = {at, init};
   if (!evaluate_leaves(of, at,
                        reductions::operations_for<Type, Operation, values_of_range>::reduction,
-                       values, sizeof(Type), span.length, how, meeting::meet, &all)) {
+                       values, span.length, how, combine_of<Type, Operation>::with(op),
+                       sizeof(Type), meeting::meet, &all)) {
     leave_stopped_region();
     return init;
   }

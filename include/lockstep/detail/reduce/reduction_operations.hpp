@@ -5,7 +5,7 @@
 // rest of a reduction calls them through a table of pointers.
 //
 // Values are handed over in cells. One that is trivially copyable and has at most 16 bytes lies in the cell. For any
-// other value the cell holds the address, and each node costs an allocation. The writer keeps the value as long as a
+// other value the cell holds the address, and some values share an allocation. The writer keeps the value as long as a
 // member may read the cell. The region's caller destroys the values that are left when the region ends (GROUP-3 of
 // group.hpp).
 //
@@ -48,17 +48,29 @@ constexpr bool fits_cell() noexcept {
          alignof(Type) <= cell::size;
 }
 
-/// A value with the alignment of its type, which C++11's `new` need not respect.
+/// Values with the alignment of their type, which C++11's `new` need not respect.
 template <class Type>
-struct kept final : kept_value, aligned_new<alignof(Type)> {
-  Type value;
+class kept final : public kept_block, public aligned_new<alignof(Type)> {
+ public:
+  kept() noexcept : kept_block(most) {}
+  ~kept() override {
+    for (std::size_t k = room_; k < most; ++k) at(k)->~Type();
+  }
+  Type* add(Type&& value) {
+    Type* const made = ::new (static_cast<void*>(at(room_ - 1))) Type(std::move(value));
+    --room_;
+    return made;
+  }
 
-  template <class Given>
-  explicit kept(Given&& given) : value(std::forward<Given>(given)) {}
+ private:
+  static constexpr std::size_t most = sizeof(Type) < 512 ? 512 / sizeof(Type) : 1;
+
+  Type* at(std::size_t k) noexcept { return reinterpret_cast<Type*>(memory_) + k; }
+
+  alignas(Type) unsigned char memory_[most * sizeof(Type)];
 };
 
-/// Values of Type in cells. What does not fit is owned by `keeps`, of a member until the end of the region; or by the
-/// thread that takes it.
+/// Values of Type in cells. What does not fit is owned by `keeps`.
 template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
   static void put(kept_values*, cell& into, const Type& value) noexcept {
@@ -72,21 +84,14 @@ struct cell_access {
     std::memcpy(storage, from.bytes, sizeof(Type));
     return std::move(*reinterpret_cast<Type*>(storage));
   }
-  static Type take(const cell& from) noexcept { return get(from); }
-  static cell copy(const cell& from) noexcept { return from; }
-  static cell move(const cell& from) noexcept { return from; }
-  /// In a cell that is aligned as a Type.
-  template <class Given>
-  static void make(cell& in, Given&& value) {
-    ::new (static_cast<void*>(&in)) Type(std::forward<Given>(value));
-  }
+  static Type take(const cell& from, bool) noexcept { return get(from); }
 };
 template <class Type>
 struct cell_access<Type, false> {
   /// Moves from `value`.
   static void put(kept_values* keeps, cell& into, Type& value) {
-    make(into, std::move(value));
-    keeps->add(kept_address::in(into).keeper);
+    void* const made = keeps->block<kept<Type>>().add(std::move(value));
+    std::memcpy(into.bytes, &made, sizeof made);
   }
   static void put(member_state& at, kept_values& keeps, cell& into, Type value) {
     member_state::note_kept_values(at.shared());
@@ -94,39 +99,28 @@ struct cell_access<Type, false> {
     put(&keeps, into, value);
   }
   static const Type& get(const cell& from) noexcept { return at(from); }
-  static Type take(const cell& from) {
-    const owner<kept_value> taken(kept_address::in(from).keeper);
-    return std::move(at(from));
-  }
-  static cell copy(const cell& from) { return copy(from, std::is_copy_constructible<Type>()); }
-  static cell move(const cell& from) {
-    cell made;
-    make(made, std::move(at(from)));
-    return made;
-  }
-  template <class Given>
-  static void make(cell& in, Given&& value) {
-    kept<Type>* const made = new kept<Type>(std::forward<Given>(value));
-    const kept_address where = {&made->value, made};
-    std::memcpy(in.bytes, &where, sizeof where);
-  }
-  static Type& at(const cell& in) noexcept {
-    return *static_cast<Type*>(kept_address::in(in).value);
+  /// The value itself, if the caller is its only reader, or else a copy.
+  static Type take(const cell& from, bool is_only_reader) {
+    return take(from, is_only_reader, std::is_copy_constructible<Type>());
   }
 
  private:
-  static cell copy(const cell& from, std::true_type /*copyable*/) {
-    cell made;
-    make(made, get(from));
-    return made;
+  static Type take(const cell& from, bool is_only_reader, std::true_type /*copyable*/) {
+    return is_only_reader ? Type(std::move(at(from))) : Type(get(from));
   }
-  static cell copy(const cell& from, std::false_type) noexcept { return from; }
+  static Type take(const cell& from, bool, std::false_type) { return std::move(at(from)); }
+  static Type& at(const cell& in) noexcept { return *static_cast<Type*>(in.address()); }
 };
 
 namespace reduction_tree {
 
 /// Iterations between two checks whether the region was stopped. A leaf may have 2^54 iterations.
 constexpr std::size_t strip_length = 1024;
+
+/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
+constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
+  return a + (b - a + 1) / 2;
+}
 
 }  // namespace reduction_tree
 namespace reductions {
@@ -205,24 +199,21 @@ struct leaf_run {
 };
 bool is_stopped(const leaf_run& run) noexcept;
 
-/// The largest value, in bytes, of which the nodes of short leaves are evaluated by recursion.
-constexpr std::size_t most_stacked = 1024;
+/// The cell of the node [a, b); null if its value is to be made of its halves'. Asked for from left to right.
+using cells_of_nodes = function_ref<const cell*(std::size_t a, std::size_t b)>;
 
-/// What is compiled for a reduction's types.
+/// What is compiled for a reduction's types. `keeps`: as in cell_access.
 struct operations {
-  /// Makes the value of the node [a, b) in a cell that has the alignment of the types that fit. False, without a value,
-  /// once the region is stopped: only a leaf by itself may be long.
-  bool (*fold)(const operands& of, const leaf_run& run, std::size_t a, std::size_t b, cell& value);
-  /// `left` gets the value of both; they are no cells. It and fold are null for a scan.
-  void (*combine)(const operands& of, void* left, void* right);
-  /// Values do not fit a cell. Then `copy` and `move` make another one of that in a cell.
-  bool are_kept;
-  bool are_large;  ///< larger than most_stacked: of_leaves would have several on the stack
-  cell (*copy)(const cell& from);
-  cell (*move)(const cell& from);
+  /// Puts the value of a node, the leaves of `run`, into a cell. False, without a value, once the region is stopped.
+  bool (*fold)(const operands& of, const leaf_run& run, kept_values* keeps, cell& into);
+  /// Puts the value of a node into a cell, from values that lie in cells. For `is_only_reader` see cell_access. It and fold
+  /// are null for a scan.
+  void (*combine)(const operands& of, index_range node, const cells_of_nodes& from,
+                  bool is_only_reader, kept_values* keeps, cell& into);
+  bool are_kept;     ///< values do not fit a cell
   place_pace* pace;  ///< where it is a loop by itself
-  /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell; `keeps` as in
-  /// cell_access. scan_leaves starts from `init` and the sums of the leaves from number `from` on up to those of `run`, and
+  /// For scans; false once the region is stopped. sum_leaves puts the sum of each leaf into its cell.
+  /// scan_leaves starts from `init` and the sums of the leaves from number `from` on up to those of `run`, and
   /// stores the values of these. `total`, unless it is null, becomes their last value. Without `sums` it makes them.
   bool (*sum_leaves)(const operands& of, const leaf_run& run, kept_values* keeps, cell* sums);
   bool (*scan_leaves)(const operands& of, std::size_t from, const leaf_run& run, const cell* sums,
@@ -256,51 +247,113 @@ LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const 
   return sum;
 }
 
-/// Evaluates nodes of short leaves. Small values stay in registers.
+/// The value of a node while others are evaluated: that of a large type lies in memory of its own, for stacks may be small,
+/// and a tree has ten levels. make() evaluates it.
+template <class Type, bool IsLarge = (sizeof(Type) > 1024)>
+class node_value {
+ public:
+  static constexpr bool is_large = IsLarge;
+
+  template <class Make>
+  explicit node_value(const Make& make) : value_(make()) {}
+  template <class Operation>
+  void combine(Operation& op, node_value right) {
+    value_ = op(std::move(value_), std::move(right.value_));
+  }
+  Type& operator*() noexcept { return value_; }
+
+ private:
+  Type value_;
+};
+template <class Type>
+class node_value<Type, true> {
+ public:
+  static constexpr bool is_large = true;
+
+  template <class Make>
+  LOCKSTEP_NOINLINE explicit node_value(const Make& make)
+      : memory_(new kept<Type>), value_(memory_->add(make())) {}
+  template <class Operation>
+  LOCKSTEP_NOINLINE void combine(Operation& op, node_value right) {
+    *value_ = op(std::move(*value_), std::move(*right));
+  }
+  Type& operator*() noexcept { return *value_; }
+
+ private:
+  owner<kept<Type>> memory_;
+  Type* value_;
+};
+
+/// Evaluates nodes of the tree.
 template <class Type, class Values, class Operation>
-struct node_values {
+struct node_walk {
   const Values& values;
   Operation& op;
-  const std::size_t leaf_size;
+  const leaf_run& run;
+  bool goes_on;  ///< false once the region is stopped: then values are not complete
 
+  /// Of a short leaf.
   Type of_leaf(std::size_t first, std::size_t last) const {
     const Values own(values);  // no store can change a local
     Type sum(own.start(first, last));
     own.go_on(sum, first, last, op);
     return sum;
   }
-  /// Requires leaves > 1. Of a leaf there is no call: it would take as long as a short leaf.
+  /// The same of more than one. Of a leaf there is no call: it would take as long as a short leaf. So would a look.
   Type of_leaves(std::size_t first, std::size_t last, std::size_t leaves) const {
-    const std::size_t half = (leaves + 1) / 2, middle = first + half * leaf_size;
+    const std::size_t half = (leaves + 1) / 2, middle = first + half * run.leaf_size;
     Type sum(half == 1 ? of_leaf(first, middle) : of_leaves(first, middle, half));
     sum = op(std::move(sum),
              leaves - half == 1 ? of_leaf(middle, last) : of_leaves(middle, last, leaves - half));
     return sum;
   }
+  /// Of any node.
+  node_value<Type> of_node(std::size_t first, std::size_t last, std::size_t leaves) {
+    if (leaves == 1) {
+      const Values own(values);
+      return node_value<Type>(
+          [&] { return sum_of_leaf<Type>(own, op, run, first, last, goes_on); });
+    }
+    if (last - first <= reduction_tree::strip_length && !node_value<Type>::is_large) {
+      return node_value<Type>([&] { return of_leaves(first, last, leaves); });
+    }
+    const std::size_t half = (leaves + 1) / 2, middle = first + half * run.leaf_size;
+    node_value<Type> sum(of_node(first, middle, half));
+    goes_on = goes_on && !is_stopped(run);
+    if (goes_on) sum.combine(op, of_node(middle, last, leaves - half));
+    return sum;
+  }
 };
 template <class Type, class Values, class Operation>
-bool fold_leaves(const operands& of, const leaf_run& run, std::size_t a, std::size_t b,
-                 cell& value) {
-  const Values& values = static_cast<const Values&>(of);
-  Operation& op = *static_cast<Operation*>(of.operation);
-  const std::size_t first = a * run.leaf_size, most = (b - a) * run.leaf_size;
+bool fold_node(const operands& of, const leaf_run& run, kept_values* keeps, cell& into) {
+  if (is_stopped(run)) return false;
+  node_walk<Type, Values, Operation> walk = {static_cast<const Values&>(of),
+                                             *static_cast<Operation*>(of.operation), run, true};
+  const std::size_t leaves = length_of(run.leaves);
+  const std::size_t first = run.leaves.first * run.leaf_size, most = leaves * run.leaf_size;
   const std::size_t last = run.length - first <= most ? run.length : first + most;
-  if (b - a > 1) {
-    const node_values<Type, Values, Operation> nodes = {values, op, run.leaf_size};
-    cell_access<Type>::make(value, nodes.of_leaves(first, last, b - a));
-    return true;
+  node_value<Type> sum(walk.of_node(first, last, leaves));
+  if (walk.goes_on) cell_access<Type>::put(keeps, into, *sum);
+  return walk.goes_on;
+}
+
+template <class Type, class Operation>
+node_value<Type> combine_halves(Operation& op, index_range node, const cells_of_nodes& from,
+                                bool is_only_reader) {
+  if (const cell* const found = from(node.first, node.last)) {
+    return node_value<Type>([&] { return cell_access<Type>::take(*found, is_only_reader); });
   }
-  const Values own(values);
-  bool goes_on;
-  Type sum(sum_of_leaf<Type>(own, op, run, first, last, goes_on));
-  if (goes_on) cell_access<Type>::make(value, std::move(sum));
-  return goes_on;
+  const std::size_t middle = reduction_tree::middle_of(node.first, node.last);
+  node_value<Type> sum(combine_halves<Type>(op, {node.first, middle}, from, is_only_reader));
+  sum.combine(op, combine_halves<Type>(op, {middle, node.last}, from, is_only_reader));
+  return sum;
 }
 template <class Type, class Operation>
-void combine_values(const operands& of, void* left, void* right) {
-  Type& sum = *static_cast<Type*>(left);
-  sum = (*static_cast<Operation*>(of.operation))(std::move(sum),
-                                                 std::move(*static_cast<Type*>(right)));
+void combine_node(const operands& of, index_range node, const cells_of_nodes& from,
+                  bool is_only_reader, kept_values* keeps, cell& into) {
+  Operation& op = *static_cast<Operation*>(of.operation);
+  node_value<Type> sum(combine_halves<Type>(op, node, from, is_only_reader));
+  cell_access<Type>::put(keeps, into, *sum);
 }
 
 // The author of a function decides whether its unsigned argument may come from an int.
@@ -442,12 +495,9 @@ template <class Type, class Operation, class Values>
 place_pace operations_for<Type, Operation, Values>::pace;
 template <class Type, class Operation, class Values>
 const operations operations_for<Type, Operation, Values>::reduction = {
-    fold_leaves<Type, Values, Operation>,
-    combine_values<Type, Operation>,
+    fold_node<Type, Values, Operation>,
+    combine_node<Type, Operation>,
     !fits_cell<Type>(),
-    (sizeof(Type) > most_stacked),
-    cell_access<Type>::copy,
-    cell_access<Type>::move,
     &operations_for::pace,
     nullptr,
     nullptr};
@@ -456,9 +506,6 @@ const operations operations_for<Type, Operation, Values>::scan = {
     nullptr,
     nullptr,
     !fits_cell<Type>(),
-    false,
-    nullptr,
-    nullptr,
     &operations_for::pace,
     sum_leaves<Type, Values, Operation>,
     scan_leaves<Type, Values, Operation>};

@@ -105,11 +105,16 @@ struct as_region {
   source_place where;
 };
 
-/// Makes the value of the tree over [0, length). The caller owns the `result`: cell_access.
+/// A cell, and the memory of a value that does not fit.
+struct result_cell {
+  cell value;
+  kept_values keeps;
+};
+/// Makes the value of the tree over [0, length).
 outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
-               schedule how, cell& result);
+               schedule how, result_cell& result);
 outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
-               schedule how, cell& result);
+               schedule how, result_cell& result);
 /// Runs a scan; `total`, which begins as `init`, gets the combination of init and all values.
 outcome scan(by_members in, const operations& what, const operands& of, std::size_t length,
              schedule how, const void* init, void* total);
@@ -125,13 +130,12 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const index_span<Index>& span, Func
   const values_of_range values(&op, span.first, f);
   check_types<Type, typename values_of_range::value, Operation>();
   check_copyable<Type, Place::is_for_all>();
-  cell result;
+  result_cell result;
   const outcome how_it_ended =
       reduce(in, operations_for<Type, Operation, values_of_range>::reduction, values, span.length,
              how, result);
   if (how_it_ended == outcome::done) {
-    Type all(cell_access<Type>::take(result));  // before a parameter of op is made, which may throw
-    return op(std::move(init), std::move(all));
+    return op(std::move(init), cell_access<Type>::take(result.value, true));
   }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return std::move(init);
