@@ -34,7 +34,7 @@ matrix some_matrix(int rows, int columns, int seed) {
 
 const Eigen::array<Eigen::IndexPair<int>, 1> product = {Eigen::IndexPair<int>(1, 0)};
 
-/// Small whole numbers: the same bits in any order.
+/// The values are small whole numbers: sums have the same bits in any order.
 bool are_equal(const matrix& a, const matrix& b) {
   const Eigen::Tensor<bool, 0> all = (a == b).all();
   return all();
@@ -179,7 +179,7 @@ TEST(adapters_eigen, cancel_drops_what_waits_and_lets_go_on_what_runs) {
   EXPECT_EQ(runs.load(), 1);
 }
 
-/// Schedules when it is destroyed.
+/// Calls `say` when it is destroyed.
 struct parting_word {
   std::function<void()> say;
   ~parting_word() { say(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interface, used as oneDNN does: distributions build it with OpenMP, and so without calls of the interface.
+// Calls the interface as oneDNN does. Distributions build oneDNN with OpenMP: such a oneDNN does not call it.
 #include <lockstep/adapters/onednn.hpp>
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace {
 using lockstep::adapters::onednn_threadpool;
 using interface = dnnl::threadpool_interop::threadpool_iface;
 
-/// dnnl::impl::parallel(): on the pool, or in a loop where the thread is in parallel already.
+/// As dnnl::impl::parallel(): on the pool, or as a plain loop if the thread is in a parallel part already.
 void parallel(interface& pool, int count, const std::function<void(int, int)>& part) {
   if (pool.get_in_parallel()) {
     for (int i = 0; i < count; ++i) part(i, count);

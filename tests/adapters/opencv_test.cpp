@@ -36,7 +36,7 @@ bool are_equal(const cv::Mat& a, const cv::Mat& b) {
 }
 
 struct adapters_opencv : testing::Test {
-  /// OpenCV has one backend, and takes none back: the last team stays until the next one is set.
+  /// OpenCV keeps one backend and gives none back: the last team stays until the next one is set.
   lockstep::team& use(std::size_t members) {
     auto next = std::make_unique<lockstep::team>(members);
     cv::parallel::setParallelForBackend(std::make_shared<lockstep::adapters::opencv_backend>(*next),

@@ -56,7 +56,7 @@ struct two_faced {
   int operator()(int) { return 1; }
   int operator()(int) const { return 2; }
 };
-/// Neither made nor assigned to by anybody else, as a closure.
+/// As a closure: only its friends make it, and nobody assigns to it.
 class made_by_friends {
  public:
   made_by_friends& operator=(const made_by_friends&) = delete;
@@ -79,7 +79,7 @@ template <class Function>
 struct derived : Function {
   explicit derived(Function of) : Function(of) {}
 };
-/// A name that looks like a closure's where brackets are not matched.
+/// To a search that does not match brackets, its name looks like a closure's.
 struct lambda {};
 template <class>
 struct of_signature {
@@ -209,7 +209,7 @@ TEST(closures, of_thirty_kinds_of_callables_lambdas_are_copied_and_no_class_is) 
   EXPECT_TRUE((may_be_copied<decltype(capturing)>::value)) << "also if it is const";
 }
 
-/// Whether a type that is printed so is known as a closure.
+/// Whether a type with this printed name is known as a closure.
 bool is_known(const std::string& name) {
   const std::string all = "void f() [T = " + name + "]";
   return printed_type(function_name{all.c_str(), all.size()}, std::string("void f() [T = ").size())

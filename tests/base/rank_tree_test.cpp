@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/base/rank_tree_test.cpp -- who tells whom, and who reports to whom, for every team up to 600 members and some larger ones
+// tests/base/rank_tree_test.cpp -- which member tells which, and which reports to which: teams of up to 600, and larger
 #include "base/rank_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ using lockstep::test::rank_places;
 using lockstep::test::watchers_of;
 using line = rank_tree::line;
 
-/// By day up to 150: the trees of width 8 have three levels from 65 on, those of width 3 five from 28.
+/// In brief 75. The trees of width 8 have three levels from 65 members on, those of width 3 five from 28.
 const std::size_t exhaustive = lockstep::test::effort(std::size_t{600});
 /// Where widths, or groups, multiply the cases.
 const std::size_t most_members = lockstep::test::is_brief() ? 36 : 90;
 
 std::vector<std::size_t> widths() { return {2, 3, rank_tree::usual_width}; }
 
-/// Next to the places where the tree grows, and some in between.
+/// Sizes next to those where the tree grows, and some in between.
 std::vector<std::size_t> large_teams() {
   if (lockstep::test::is_brief()) return {601, 1024, 4097, 32769};
   return {601, 1000, 1023, 1024, 1025, 4095, 4096, 4097, 5003, 32767, 32768, 32769, 65535, 65536};
@@ -213,7 +213,7 @@ TEST(rank_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allows
   }
 }
 
-/// The tree of a team without groups, as the banner of rank_tree.hpp says it.
+/// The tree of a team without groups, as the banner of rank_tree.hpp describes it.
 TEST(rank_tree, without_groups_it_goes_by_rank) {
   for (const std::size_t width : widths()) {
     for (const std::size_t members : {2u, 9u, 64u, 65u, 300u}) {

@@ -31,7 +31,7 @@ static_assert(wait_policy::hybrid(microseconds(2)).is_hybrid());
 static_assert(kinds(wait_policy::hybrid(wait_policy::longest_spin())) == 1);
 static_assert(kinds(wait_policy::hybrid(nanoseconds(0))) == 1);
 
-// The default and hybrid listen to being crowded.
+// The default and hybrid obey when_crowded(), the other policies ignore it.
 static_assert(!wait_policy().is_crowded());
 static_assert(wait_policy().when_crowded(true).is_crowded());
 static_assert(kinds(wait_policy().when_crowded(true)) == 1);

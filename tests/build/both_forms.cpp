@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The single header and the many in one unit, as when a library brings one and a program the other.
-// Blank lines keep the order.
+// The single header and the many in one unit, as when a library brings one and a program the other. The formatter must
+// not sort the includes: hence the blank lines.
 #ifdef CONSUMER_SINGLE_FIRST
 #include <lockstep.hpp>
 

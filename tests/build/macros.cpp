@@ -104,7 +104,7 @@
 #define PAGE_SIZE 4096
 #define CACHE_LINE_SIZE 64
 #define assume(x) (x)
-// Short names, in programs of numerical people.
+// Short names, as numerical programs define them.
 #define A (0)
 #define B (1)
 #define C (2)

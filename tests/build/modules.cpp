@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/build/modules.cpp -- a program and a shared library of other systems: what waits in one is woken by the other
 //
-// usage: modules LIBRARY; compiled with -DMODULE=1 it is that library. A wait that is lost hangs: the caller's timeout.
+// usage: modules LIBRARY; compiled with -DMODULE=1 it is that library. A lost wake-up hangs until the caller's timeout.
 #include <lockstep/lockstep.hpp>
 
 #include <chrono>

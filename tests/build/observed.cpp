@@ -27,7 +27,7 @@ void be_stuck() {
   lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::milliseconds(50)));
   lockstep::event never;
   std::thread stuck([&] { never.wait(); });
-  // On demand; and once more by itself, when it has waited for long enough.
+  // The watchdog reports on demand, and once more by itself, when the thread has waited for long enough.
   std::string report;
   while (report.find("lockstep::event") == std::string::npos) report = lockstep::who_waits();
   std::fputs(report.c_str(), stdout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A user's program for ThreadSanitizer: plain data that each family of types orders. With an argument, and one race.
+// A user's program for ThreadSanitizer: plain data that each family of types orders. With an argument it has one race.
 #include <lockstep/lockstep.hpp>
 #include <lockstep/thread.hpp>
 

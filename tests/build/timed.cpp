@@ -2,7 +2,7 @@
 // tests/build/timed.cpp -- timed waits on systems of 32 bits, whose time_t may have 64
 //
 // usage: timed [old|new]: this call of the futex is refused with ENOSYS
-// Fails if a wait that nobody ends returns before its time again and again: then the kernel has read another time.
+// Fails if a wait that nobody ends returns too early again and again: then the kernel has read another time.
 #include <lockstep/lockstep.hpp>
 
 #include <errno.h>
@@ -24,7 +24,7 @@ using lockstep::detail::native_futex;
 using lockstep::detail::steady_nanoseconds;
 using lockstep::detail::wait_word;
 
-/// For this thread and those that it makes.
+/// Refuses the call to this thread and to those that it makes.
 bool refuse(unsigned number) {
   sock_filter program[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
                            {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, number},

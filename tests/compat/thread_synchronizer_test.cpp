@@ -50,7 +50,7 @@ constexpr int phases = 100;
 template <class Class>
 class handshake : public testing::Test {
  protected:
-  /// 8 is more than this machine class has CPUs.
+  /// 8 participants are more than the CPUs of most machines that run the tests.
   static void for_each_count(const std::function<void(int)>& test) {
     for (const int count : {1, 2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << count << " participants");

@@ -69,11 +69,11 @@ struct counted_face {
 template <class Face>
 class barrier_contract : public testing::Test {
  protected:
-  /// Uncrowded and crowded; few phases where pure spinners share CPUs.
+  /// Uncrowded and crowded. Where pure spinners share CPUs there are few phases.
   template <class Body>
   void for_all(Body body) {
     for (const lockstep::test::named_policy& named : lockstep::test::all_policies()) {
-      // On both sides of the most that go by flags, 4 or 8; by the tree 3 are one node, 5 two levels, 17 three.
+      // On both sides of the limit for flags, 4 or 8. In the tree, 3 threads are one node, 5 two levels, 17 three.
       for (const std::size_t threads : {1u, 2u, 3u, 5u, 9u, 17u, 64u}) {
         const bool crowded = threads > lockstep::detail::usable_cpus();
         if (named.policy.is_spin() && threads > 3) continue;

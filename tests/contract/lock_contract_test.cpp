@@ -50,8 +50,8 @@ class lock_contract : public testing::Test {
   }
 };
 
-/// Whether nothing keeps others out, however often it is locked: a lock that still counts how often a
-/// waiter is overtaken, with no waiter there, closes after a while.
+/// Whether the lock stays open to others, however often it is locked. A lock that went on counting how often waiters
+/// are overtaken, with no waiter there, would close after a while.
 template <class Lock>
 bool stays_free(Lock& lock) {
   for (int i = 0; i < 10000; ++i) {

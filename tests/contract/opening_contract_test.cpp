@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/contract/opening_contract_test.cpp -- what everything promises that opens once for many
+// tests/contract/opening_contract_test.cpp -- what the objects promise that open once for many threads
 //
 // One typed suite over latch, manual_reset_event, eventual and future_set, with and without values, under
 // every policy. The cells are plain: a hole in the order is a report under ThreadSanitizer.

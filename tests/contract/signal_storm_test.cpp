@@ -3,7 +3,8 @@
 //
 // The seven situations of Argobots' pull request 306 (join, mutex, condition, barrier, rwlock, eventual,
 // future), each with a team of threads that gets at least 10 000 signals meanwhile, uncrowded and crowded,
-// and the rest of the family; by day a quarter of the signals. A wait that a signal ended shows as a wrong value or a broken order.
+// and the rest of the family; in brief an eighth of the signals. A wait that a signal ended shows as a wrong value or a
+// broken order.
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
 
@@ -47,7 +48,7 @@ class signal_storm_test : public testing::TestWithParam<parameters> {
     });
     EXPECT_TRUE(storm_.is_over());
   }
-  /// Runs body(rank, round) round by round, until all threads have had enough; `between` on one of them.
+  /// Runs body(rank, round) round by round, until all signals have come. After each round one thread calls `between`.
   void run_rounds(
       const std::function<void(std::size_t, int)>& body,
       const std::function<void()>& between = [] {}) {

@@ -75,7 +75,7 @@ struct future_set_face : plain_face<lockstep::future_set<int>> {
   future_set_face() : plain_face{lockstep::future_set<int>(1)} {}
   void release() { object.contribute(1); }
 };
-/// Of rank 0.
+/// Waits as rank 0.
 template <class Object>
 struct ranked_face {
   Object object;
@@ -187,7 +187,7 @@ TYPED_TEST(timed_waits, that_need_not_wait_are_ready_whatever_the_clock) {
   EXPECT_EQ(wait(lockstep::deadline::never()), wait_status::ready);
 }
 
-/// Calls f with a point that is over, of each clock.
+/// Calls f with a past time_point of each clock.
 template <class F>
 void for_each_clock(F f) {
   f(std::chrono::steady_clock::now());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/callbacks_test.cpp -- what runs of the user's while a team is busy may call that team (TEAM-2)
+// tests/edges/callbacks_test.cpp -- the user's code that a busy team runs may call that team (TEAM-2)
 //
-// Operations, copies, moves, ends of values, thrown objects and hooks: each calls the team it runs in, which
-// then runs inline. Where one does not, the program waits for itself, and ctest ends it.
+// Operations, copies, moves, ends of values, thrown objects and hooks: each calls the team that it runs in, which then
+// runs inline. If it did not, the program would wait for itself, and ctest would end it.
 #include <lockstep/external_team.hpp>
 #include <lockstep/team.hpp>
 
@@ -28,7 +28,7 @@ std::vector<schedule> schedules() {
   return {static_schedule(), static_schedule(1), dynamic_schedule(), guided_schedule()};
 }
 
-/// Every form that takes a T and an op, over [0, 40), where the sum of all is 40 more than init.
+/// Calls every form that takes a T and an op, over [0, 40); `zero` is T(0). Returns how many results are wrong.
 template <class T, class Team, class Op>
 int wrong_results(Team& workers, const T& zero, Op op) {
   const auto one = [](std::size_t) { return T(1); };
@@ -174,7 +174,7 @@ TEST_P(callbacks, a_thrown_object_whose_end_calls_the_team_is_let_go) {
   };
   int caught = 0;
   try {
-    workers.run([&](member&) { throw thrown(&workers); });  // of each member, one is rethrown
+    workers.run([&](member&) { throw thrown(&workers); });  // all throw, one is rethrown
   } catch (const thrown&) {
     ++caught;
   }

@@ -24,7 +24,7 @@ using lockstep::member;
 using lockstep::sub_team;
 using lockstep::team;
 
-/// Each in a process of its own, which begins anew.
+/// Each test runs in a process of its own, which starts the program anew.
 class construct_misuse : public testing::Test {
  protected:
   construct_misuse() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
@@ -125,7 +125,7 @@ TEST_F(construct_misuse, ordered_loops_by_their_length) {
   const auto loop = [](int n) {
     return [n](member& me) { me.for_ordered(0, n, [](int, lockstep::ordered_turn&) {}); };
   };
-  // Of equal turns: those of a longer loop would wait for iterations that nobody runs.
+  // The loops are so short that no member waits for a turn: it would wait for iterations that nobody runs.
   EXPECT_DEATH(differ(2, 1, loop(0), sync), "is in for_ordered .* is in sync_threads");
   EXPECT_DEATH(differ(2, 1, loop(0), single), "is in for_ordered .* is in single");
   EXPECT_DEATH(differ(3, 2, loop(1), loop(2)), "is in for_ordered .*, with other arguments");
@@ -189,7 +189,7 @@ TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places)
   }
 }
 
-/// The first that ends the program waits in here until the others have had all time to print.
+/// The first thread that ends the program waits in here until the others have had all the time to print.
 std::atomic<int> about_to_report{0};
 void linger(int) {
   while (about_to_report.load() < 8) std::this_thread::yield();
@@ -230,10 +230,10 @@ TEST(ended_programs, of_threads_that_find_a_mistake_at_once_one_says_so_in_one_p
   EXPECT_EQ(said.find(": of a test\n"), said.size() - 12) << said;
 }
 
-// Members that return in place of coming.
+// Members that return instead of coming to the construct.
 
-/// All but member `odd` run `others` for ever; it comes to some phases, and returns: before the others wait, or, as the
-/// odds are, while they do.
+/// Member `odd` comes to one phase and returns, the others go on to `others`. If `is_late`, it most probably returns
+/// while they wait there, else perhaps before.
 void one_returns(std::size_t size, std::size_t odd, const part& others, bool is_late) {
   team workers(size, lockstep::wait_policy::block());
   workers.run([&](member& me) {

@@ -30,7 +30,7 @@ using lockstep::team;
 
 const int rounds = lockstep::test::effort(20);
 
-/// What f() in a child process has ended with, and what it has said.
+/// How a child process that calls f() has ended, and what it has printed.
 struct ending {
   int status = 0;  ///< of exit(), or 1000 and the signal
   std::string said;
@@ -77,7 +77,7 @@ team& static_team() {
   return workers;
 }
 
-/// Another thread runs regions for ever; returns when it has begun.
+/// Another thread runs regions for ever. Returns when it has begun.
 template <class Team, class Function>
 void run_elsewhere(Team& workers, Function f) {
   static std::atomic<int> regions{0};
@@ -375,7 +375,8 @@ class on_one_thread {
 void exit_7() { std::exit(7); }
 void quick_exit_7() { std::quick_exit(7); }
 
-/// exit() in every place of the user's that a region has, with a team that exit() destroys.
+/// Calls end(), which leads to exit(), in each kind of function of the user's that a region calls. exit() destroys the
+/// team.
 template <class Team>
 void expect_ends_inside(Team& (*all)(), void (*end)()) {
   for (const std::size_t rank : {0u, 1u, 3u}) {

@@ -20,7 +20,7 @@ using lockstep::team;
 using lockstep::detail::job;
 using lockstep::detail::may_be_copied;
 
-/// Small and not to be copied: counts in itself.
+/// Small and not copyable; counts its calls in itself.
 struct counting {
   mutable std::atomic<int> calls{0};
   void operator()(member&) const { ++calls; }
@@ -28,7 +28,7 @@ struct counting {
   void operator()(std::size_t, std::size_t) const { ++calls; }
 };
 
-/// Trivially copyable, yet each copy counts in a place of its own.
+/// Trivially copyable, but it counts in itself, by rank: what a copy counts is lost.
 struct counting_by_rank {
   mutable std::array<unsigned char, 4> calls{};
   void operator()(member& me) const { ++calls[me.rank()]; }

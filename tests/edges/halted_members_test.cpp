@@ -102,7 +102,7 @@ const schedule schedules[] = {lockstep::static_schedule(),  lockstep::grain(1),
                               lockstep::dynamic_schedule(), lockstep::dynamic_schedule(5),
                               lockstep::guided_schedule(2)};
 
-/// Every loop that there is, and each of its indices once.
+/// Runs every kind of loop, and expects each index once.
 template <class Team>
 void expect_all_loops(Team& workers) {
   constexpr std::size_t n = 400;

@@ -45,7 +45,7 @@ class team_with_late_members {
   team all_;
 };
 
-/// Each index once.
+/// Expects each index once.
 void expect_once(const std::vector<int>& visits, const std::string& what) {
   EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << what;
 }

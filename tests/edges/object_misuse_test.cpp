@@ -131,7 +131,7 @@ TEST_F(destroying, mailboxes_and_sets_of_futures_while_somebody_waits_is_said) {
 TEST_F(destroying, says_the_address_of_the_object_itself) {
   alignas(64) static unsigned char place[sizeof(lockstep::ranked_barrier)];
   lockstep::ranked_barrier* const barrier = new (place) lockstep::ranked_barrier(2);
-  // Not by its destructor, which lets static storage be: see below.
+  // The destructor would not report it: it lets static storage be, see below.
   EXPECT_EQ(static_cast<void*>(barrier), static_cast<void*>(place));
   barrier->~ranked_barrier();
 }

@@ -25,7 +25,7 @@ using lockstep::region_stopped;
 using lockstep::static_schedule;
 using lockstep::team;
 
-/// Each would go on for ever if its construct only returned.
+/// Called in a loop that has no end: it would go on for ever if the construct only returned at a stop.
 struct construct {
   const char* name;
   std::function<void(member&)> call;

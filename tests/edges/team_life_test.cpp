@@ -27,7 +27,7 @@ using lockstep::started_region;
 using lockstep::team;
 using lockstep::this_region;
 
-/// Every member once, and they wait for each other.
+/// Expects that a region calls every member once, and that its members can meet.
 void expect_usable(team& workers) {
   std::vector<int> calls(workers.size());
   EXPECT_TRUE(workers.run([&](member& me) {
@@ -37,7 +37,7 @@ void expect_usable(team& workers) {
   EXPECT_EQ(calls, std::vector<int>(workers.size(), 1));
 }
 
-/// From another thread: hangs where a turn was never ended.
+/// The same from another thread: it hangs if a turn was never ended.
 void expect_usable_elsewhere(team& workers) {
   std::thread([&] { expect_usable(workers); }).join();
 }

@@ -25,7 +25,7 @@ using lockstep::team;
 
 static_assert(lockstep::detail::diagnoses_misuse, "what is tested here");
 
-/// Each in a process of its own, which begins anew.
+/// Each test runs in a process of its own, which starts the program anew.
 class team_misuse : public testing::Test {
  protected:
   team_misuse() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

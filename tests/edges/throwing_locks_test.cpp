@@ -39,7 +39,7 @@ struct handle {
     inner.lock();
   }
   void unlock() {
-    const std::function<void()> mood = before_unlock;  // it may change it
+    const std::function<void()> mood = before_unlock;  // the call may change it
     mood();
     inner.unlock();
   }

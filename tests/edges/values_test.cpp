@@ -36,7 +36,7 @@ std::vector<schedule> schedules() {
 
 struct failure {};
 
-/// Counts those that live; the copy that makes `until_failure` 0 throws.
+/// Counts the living objects. The copy that makes `until_failure` 0 throws.
 struct counted {
   static inline std::atomic<int> alive{0};
   static inline std::atomic<int> until_failure{0};
@@ -374,7 +374,8 @@ TEST_P(values, without_copies_are_reduced_by_the_team) {
 
 TEST_P(values, of_every_kind_are_reduced_and_scanned) {
   team workers(members());
-  // `counted` above has no default constructor. bool, by what std::vector<bool> gives for one:
+  // A type without a default constructor: `counted` above. Here bool, from the references that std::vector<bool>
+  // returns:
   std::vector<bool> bits(300, true);
   const auto bit = [&](std::size_t i) { return bits[i]; };
   EXPECT_TRUE(workers.reduce_each(0, 300, true, bit, std::logical_and<>()));

@@ -37,7 +37,7 @@ void in_two(Function part) {
   team two(2);
   two.run(part);
 }
-/// A plan of the graph that `build` makes, with two members, run so often.
+/// Runs a plan of the graph that `build` makes, with two members, `iterations` times.
 template <class Build>
 void plan_of_two(Build build, std::size_t iterations = 1) {
   team two(2);
@@ -62,7 +62,7 @@ void on_another_thread(Function f) {
   std::thread(f).join();
 }
 
-/// By what the page calls them.
+/// The wrong uses, by the names that the page gives them.
 const std::map<std::string, void (*)()> wrong_uses = {
     {"a member does not come to a barrier",
      [] { in_two([](member& me) { me.rank() == 0 ? me.sync_threads() : false; }); }},

@@ -83,7 +83,7 @@ void expect_in_child(Body body) {
             0);
 }
 
-/// A T that parent and child see both.
+/// A T in memory that parent and child share.
 template <class T>
 class shared_with_child {
  public:

@@ -48,7 +48,7 @@ timed_wait on_rank_0_of(const char* name, Arguments... arguments) {
           }};
 }
 
-/// A lock that another thread holds: the caller of this function.
+/// A timed wait for a lock that the caller of this function holds: another thread waits.
 template <class Lock>
 timed_wait on_held(const char* name, wait_policy policy) {
   const auto lock = std::make_shared<Lock>(policy);
@@ -192,7 +192,7 @@ TEST_P(clock_that_jumps, ends_a_wait_whose_deadline_it_jumps_over) {
 
 TEST_P(clock_fault, nothing_is_lost_and_no_wait_without_a_deadline_ends_early) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
-    // A time to spin, however short, lasts until the clock moves. So crowds are left out.
+    // A time to spin, however short, lasts until the clock moves. So hybrid gets no crowd.
     const std::size_t threads = named.policy.is_hybrid() ? 2 : 4;
     for (const auto& each : lockstep::test::all_workloads()) {
       SCOPED_TRACE(std::string(each.name) + " " + named.name);

@@ -72,7 +72,7 @@ TEST_P(futex_fault, waits_that_return_for_no_reason_or_early_and_late_wakes_lose
 TEST(fence_fault, a_process_wide_fence_that_is_refused_every_other_time_loses_nothing) {
   faulty_system::reset();
   faulty_system::fence_fails = true;
-  // The fence is the sleeper's where sleeping is rare: uncrowded, by the default policy.
+  // The sleeper fences for both sides where sleeping is rare: uncrowded, with the default policy.
   faulty_system::cpus = 64;
   faulty_system::yields_fail = true;
   constexpr long enough = 2000;

@@ -23,7 +23,7 @@ using lockstep::wait_policy;
 using lockstep::test::cannot_be_tested;
 using lockstep::test::in_child;
 
-/// Policies that leave the CPU.
+/// Runs all workloads with each policy that gives up the CPU.
 int run_workloads(std::size_t threads, int rounds) {
   long wrong = 0;
   for (const wait_policy policy :
@@ -103,7 +103,7 @@ TEST(fifth_of_a_cpu, that_comes_later_is_enough_for_every_workload) {
   std::printf("throttled %ld times\n", group.read("cpu.stat", "nr_throttled"));
 }
 
-/// The process becomes another user, who may have so many threads.
+/// Limits the number of threads of the process's user. False if the system refuses.
 bool limit_threads(rlim_t count) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NPROC, &limit) != 0 || count > limit.rlim_max) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/fault/protected_page_test.cpp -- objects that are destroyed as soon as they may be
 //
-// Each object lies at the end of a page that is closed to all access as soon as it is destroyed: whoever touches it
+// Each object lies at the end of a page that is closed to all access as soon as it is destroyed: a thread that touches it
 // later, reading or writing, ends the program. The address itself may still be used, as in a late futex wake, also
 // where it belongs to another object by then. The atomics delay at random (support/delay_atomic.hpp), so the last
 // thread that may touch the object often comes late.

@@ -95,7 +95,7 @@ int fork_in_the_middle(unsigned round) {
       for (std::size_t at = 0; at < count; ++at) uses()[(at + round + 4 * i) % count]();
     });
   }
-  uses();  // its own guard is none of the library's
+  uses();  // made before: its guard is none of the library's
   go = true;
   for (unsigned spins = round * 37 % 2000; spins > 0; --spins) lockstep::detail::cpu_relax();
   int wrong = 0;

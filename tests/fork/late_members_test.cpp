@@ -39,7 +39,7 @@ TEST(late_members, a_fork_in_a_taken_share_ends_the_loop_in_the_child_and_leaves
         ++visits[i];
         if (i != 1) return;
         at_fork = visits;
-        child = fork();  // in the caller's hands: the member is at the gate
+        child = fork();  // by the caller, while the member waits at the gate
       };
       // A grain, so that the loop has shares, whatever was learned of this place with other teams.
       const bool complete = all.for_each(std::size_t{0}, members, visit, lockstep::grain(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/graph/flow_plan_test.cpp -- plans as values: who runs what, and which waits are left (FPLAN-1 to FPLAN-4)
+// tests/graph/flow_plan_test.cpp -- plans as values: which member runs what, which waits are left (FPLAN-1 to FPLAN-4)
 #include "graph/flow_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,8 @@ TEST(flow_plan, leaves_out_waits_that_others_imply) {
   const auto a = g.node("a", nothing).pin(0), b = g.node("b", nothing).pin(1),
              c = g.node("c", nothing).pin(2), d = g.node("d", nothing).pin(2);
   g.edge(a, b).edge(b, c).edge(a, c).edge(a, d).edge(b, d);
-  // b for a, c for b; d follows c on its member. The next iteration's a waits for c and d: for the latter.
+  // b waits for a, c for b; d follows c on the same member. a of the next iteration comes after c and d: it waits for d
+  // alone.
   EXPECT_EQ(planned(g, 3).plan.waits.size(), 3u);
 }
 

@@ -152,7 +152,7 @@ class progress {
  public:
   explicit progress(std::size_t nodes) : done_(nodes) {}
 
-  /// In iteration i of that node: all of `others` have done `ahead` iterations less than i, or more.
+  /// Iteration i of that node: each of `others` must have done at least i - ahead iterations.
   void step(std::size_t node, std::size_t i, const std::vector<std::size_t>& others,
             std::size_t ahead = 0) {
     for (const std::size_t each : others) {
@@ -518,7 +518,7 @@ TEST_P(plan_run, that_goes_before_its_run_is_joined_drops_what_nodes_throw) {
     plan flow(g, on);
     run = flow.start();
   }
-  // An exception on the way stops it: the nodes of this run would go on for ever.
+  // An exception that leaves the block stops the run, whose nodes would go on for ever.
   graph endless;
   endless.feedback(endless.node("again", [] { return true; }), endless.node("other", [] {}), 1);
   endless.node("loop", [] {});

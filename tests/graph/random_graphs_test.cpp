@@ -22,7 +22,7 @@ using lockstep::team;
 using lockstep::test::graph_taste;
 using lockstep::test::random_graph;
 
-/// How many graphs of a kind; more on demand, and by day a quarter.
+/// How many graphs of a kind: as LOCKSTEP_RANDOM_GRAPHS says, else `usually`, in brief a quarter of that.
 int graphs(int usually) {
   const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
   return text != nullptr              ? std::atoi(text)

@@ -144,7 +144,7 @@ struct verbs {
   }
   static bool scan(Team& on, std::size_t n, const part_function& part) {
     return is_complete(n, [&] {
-      // Of a long one all values are summed before any is stored.
+      // A long scan sums all values before it stores any.
       const bool is_long = n > 1024;
       return on.scan_each(
           std::size_t{0}, n, std::size_t{0},

@@ -52,7 +52,7 @@ struct sequence {
   const char* name;
   std::size_t count;
   std::vector<loop> turn;  // the loops that follow each other, again and again
-  double spread = 0.01;    // gaps lie so far from theirs, as a share, at the most
+  double spread = 0.01;    // how far a gap is from its usual length at most, as a share
   rare gap{}, loop_time{};
 
   std::vector<loop> loops() const {
@@ -77,7 +77,7 @@ struct sequence {
 std::ostream& operator<<(std::ostream& to, const sequence& of) { return to << of.name; }
 
 double time_of_two(double time) { return time / 2 + join; }
-/// With a worker that comes so much later.
+/// The time of a loop that the worker joins after `comes_in`.
 double time_of_late(double time, double comes_in) {
   return time <= comes_in ? time : comes_in + time_of_two(time - comes_in);
 }

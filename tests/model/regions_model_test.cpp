@@ -52,7 +52,7 @@ struct told_crew : loop_crew {
   told_crew(region_board& forks, stop_source& stop, first_error& errors, bool is_crowded = false)
       : loop_crew(forks, stop, errors, {2, 2, is_crowded, false, 1}) {}
 
-  /// As if members were woken: to wait a moment changes nothing but who comes first.
+  /// As if members were woken: a short wait would only change which member comes first.
   void begin(std::uint32_t shares, std::uint32_t parts) {
     plan({1, nullptr, 0, false, call_site::none()});
     plan_.shares = shares;
@@ -68,8 +68,8 @@ struct told_crew : loop_crew {
   using loop_crew::run_unannounced;
 };
 
-/// What team_core does with a region_board, and nothing else. Ranks below `played` are those of one thread:
-/// who leads needs no thread of its own for those who are told last.
+/// Does what team_core does with a region_board, and nothing else. One thread plays all ranks below `played`: the ranks
+/// that are told last need no thread each.
 class crew {
  public:
   crew(rank_tree tree, wait_policy policy, std::uint32_t first_phase = 0, std::size_t played = 1,
@@ -79,7 +79,8 @@ class crew {
         loops_(board_, stop_, error_, is_crowded),
         members_(tree.members()),
         played_(played) {}
-  /// Whose first worker expects a region after a gap of 200 ms, and sleeps until then; the others sleep for good.
+  /// A crew whose first worker expects a region after a gap of 200 ms, and sleeps until then. The others sleep for
+  /// good.
   struct anticipating {};
   crew(anticipating, rank_tree tree, wait_policy policy, std::uint32_t first_phase)
       : separation_(tree.members(), false),

@@ -32,8 +32,8 @@ inline std::vector<setting> policies() {
       {"block", wait_policy::block()}, {"adaptive", wait_policy()}, {"spin", wait_policy::spin()}};
 }
 
-/// For objects with a mark beside the state: the policy decides who pays for the fence, the system what
-/// fence it is.
+/// For objects with a mark beside the state: the policy decides which side pays for the fence, the system what fence it
+/// is.
 inline std::vector<setting> policies_and_fences() {
   return {{"block", wait_policy::block()},
           {"crowded", wait_policy().when_crowded(true)},
@@ -72,7 +72,8 @@ inline std::vector<budget> middle() { return {{3, 1, 0}, {2, 1, 1}}; }
 inline std::vector<budget> large() { return {{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}; }
 inline std::vector<budget> huge() { return {{2, 0, 0}, {1, 1, 0}, {0, 1, 1}}; }
 
-/// `brief` by day: for scenarios that say the same as smaller ones, of more threads or phases.
+/// `brief` where LOCKSTEP_MODEL_BRIEF is set: for scenarios of more threads or phases that say the same as smaller
+/// ones.
 inline std::vector<budget> by_day(std::vector<budget> brief, std::vector<budget> at_night) {
   return std::getenv("LOCKSTEP_MODEL_BRIEF") != nullptr ? std::move(brief) : std::move(at_night);
 }

@@ -55,7 +55,7 @@ TEST_P(refused_futex, is_replaced_by_short_sleeps_that_leave_errno_alone) {
     error = errno;
   });
   if (!refused) GTEST_SKIP() << "no system call filters here";
-  // The time of one that is preempted may be over before it sleeps.
+  // A thread that is preempted may find its time over before it sleeps.
   EXPECT_GE(switches, waits / 2) << "a refused wait must not burn the CPU";
   EXPECT_EQ(error, 77);
 }

@@ -45,7 +45,7 @@ inline void expect(bool is_so, const char* what) {
 constexpr int linux_wait = FUTEX_WAIT_PRIVATE, linux_wake = FUTEX_WAKE_PRIVATE;
 constexpr int linux_wait_until = FUTEX_WAIT_BITSET_PRIVATE;
 
-/// All: -1 and errno, or what Linux returns.
+/// These functions return -1 and set errno, or return what Linux returns.
 inline long sleep_on(const volatile void* word, uint32_t value, int operation,
                      const timespec* time) {
   return ::syscall(SYS_futex, word, operation, value, time, nullptr, FUTEX_BITSET_MATCH_ANY);

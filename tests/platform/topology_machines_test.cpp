@@ -104,7 +104,7 @@ void expect_sizes_as_said(const known_machine& machine, const topology& found) {
 }
 
 void expect_shared_as_written(const known_machine& machine, const topology& found) {
-  // By day each CPU with every fifth of the others.
+  // In brief, each CPU with every fifth of the others.
   const std::size_t step = lockstep::test::is_brief() ? 5 : 1;
   for (const cpu_place& a : found.cpus()) {
     for (std::size_t i = a.cpu % step; i < found.cpus().size(); i += step) {

@@ -103,7 +103,7 @@ std::vector<writer> writers() {
   return all;
 }
 
-/// One round: every index is written by some member, that of rank `late` as the last to do so. Then a reader.
+/// One round: members write every index, the member of rank `late` last. Then a reader reads them.
 class one_round {
  public:
   one_round(std::size_t n, std::size_t late, number base)
@@ -128,7 +128,7 @@ class one_round {
     if (me.rank() == late_) begun_.notify();  // it may have no part
     ++came_;
   }
-  /// Of the readers: the value, which is there.
+  /// Called by readers. The value of index i; counts it as wrong if it has not been written.
   number read(std::size_t i) {
     const number found = data_[i].load(std::memory_order_relaxed);
     if (found != value_of(i)) ++wrong_;
@@ -137,8 +137,8 @@ class one_round {
   int wrong() const { return wrong_.load(); }
 
  private:
-  /// Until all others have come to the reader, and have had the time to read what is not there. The time is no
-  /// condition: a reader that waits waits for longer.
+  /// Returns when all others have come to the reader, and have had the time to read what is not there yet. Nothing
+  /// depends on that time: a reader that waits, waits for longer.
   void hold_up(std::size_t size) {
     begun_.notify();
     while (came_.load() + 1 < size) std::this_thread::yield();
@@ -194,7 +194,7 @@ std::vector<reader> reductions() {
   return all;
 }
 
-/// Those that go on with what their member has written, by the same schedule.
+/// Readers in which each member reads what it has written itself, by the same schedule.
 std::vector<reader> by_rank(schedule how) {
   std::vector<reader> all;
   const auto read_all = [](one_round& round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/region/stop_source_test.cpp -- STOP-1 to STOP-3: which region a request ends, and who is told
+// tests/region/stop_source_test.cpp -- STOP-1 to STOP-3: which region a request ends, and which sleepers are told
 #include "region/stop_source.hpp"
 
 #include <gtest/gtest.h>

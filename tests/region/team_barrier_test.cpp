@@ -115,7 +115,7 @@ struct setting {
 class team_barrier_of : public testing::TestWithParam<parameters> {
  protected:
   std::size_t size() const { return GetParam().size; }
-  /// By day a quarter, but enough to pass the wrap-around, which is 20 phases after the first.
+  /// In brief a quarter, but enough to pass the wrap-around, which is 20 phases after the first.
   std::uint32_t phases(std::uint32_t plenty) const {
     const std::uint32_t all = GetParam().policy.policy.is_spin() ? plenty / 5
                               : size() > 9                       ? plenty / 2

@@ -97,7 +97,7 @@ void run_small_trees(round& the) {
   run_ranked<test::barrier_by_tree>(the, 1 + the.random.below(20));
 }
 
-/// The parts of a barrier: each thread makes one or two arrivals a phase, until it drops them.
+/// The threads of a barrier that can be dropped: each makes one or two arrivals a phase, until it drops them.
 struct droppers {
   std::vector<std::size_t> arrivals, last_phase;
   std::size_t expected = 0, phases = 0;

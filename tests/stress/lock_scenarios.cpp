@@ -200,7 +200,7 @@ class buffer {
     self.require(lock.owns_lock(), "condition_variable: returned without the lock");
     self.require(is_true(), "condition_variable: returned before the predicate was true");
   }
-  /// Under the lock or after it; to all now and then.
+  /// Notifies with the lock held or after it is released; now and then all waiters.
   static void notify(condition_variable& at, guard& lock, actor& self) {
     if (self.random.once_in(2)) lock.unlock();
     if (self.random.once_in(8)) {

@@ -20,7 +20,7 @@ namespace {
 /// How many regions or phases a round has: each takes all members.
 std::size_t repeats(const round& the) { return the.steps() / 4; }
 
-/// Of teams beside others: a spinner needs a CPU of its own.
+/// For teams beside others: a spinner needs a CPU of its own.
 std::size_t fewest_members(const round& the) { return the.policy().is_spin() ? 1 : 2; }
 
 /// What members find wrong: each counts for itself, the caller reads between regions.

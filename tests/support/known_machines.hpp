@@ -6,7 +6,7 @@
 // (machines_written.hpp) are written after published layouts.
 //
 //   machine NAME
-//   recorded MACHINE       and in the next line `source`: which archive, and who says what `said` tells
+//   recorded MACHINE       and in the next line `source`: the archive, and where `said` is taken from
 //   after SOURCE           written, not recorded
 //   usable LIST            the affinity mask; all CPUs of packages if it is not given
 //   package NUMBER LIST    topology/physical_package_id; -1 where there is no such line

@@ -44,8 +44,8 @@ class plan_simulation {
   }
 
  private:
-  /// Of a loop, the first time that it is come to: so that all lanes go round in it. Later once. (Twice each time would be
-  /// 2^depth turns of loops inside each other.)
+  /// How often a loop turns when it is reached for the first time: twice, so that every lane goes back to its
+  /// beginning. Later it turns once. (Twice each time would be 2^depth turns of loops inside each other.)
   static constexpr std::uint32_t first_turns = 2;
 
   struct lane_state {

@@ -25,8 +25,8 @@ struct named_policy {
   }
 };
 
-/// Those that give up the CPU at some time: for tests with more threads than CPUs. By day sanitizers leave out the one
-/// that adds no stage to the others.
+/// The policies that give up the CPU at some time: for tests with more threads than CPUs. In brief, sanitizers leave
+/// out hybrid, which adds no stage to the others.
 inline std::vector<named_policy> crowd_safe_policies() {
   std::vector<named_policy> all = {{"block", wait_policy::block()}};
   if (!(is_brief() && is_sanitized)) {

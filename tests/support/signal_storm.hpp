@@ -19,7 +19,7 @@ namespace lockstep::test {
 /// without SA_RESTART: system calls that sleep return with EINTR. One storm at a time.
 class signal_storm {
  public:
-  /// 10,000 as in Argobots; by day a quarter of them.
+  /// 10,000 as in Argobots; in brief an eighth of them.
   static long enough() { return effort(10'000L); }
 
   signal_storm() {

@@ -23,9 +23,9 @@ using namespace detail;
 
 using team_parameters = std::tuple<named_policy, std::size_t>;
 
-/// 8 and 9 members meet in different barriers; 16 are a crowd on most machines that run tests. In brief, all sizes with the
-/// default policy, and with the others those next to the limits. A crowd of spinners measures the scheduler: by day 3 of them,
-/// which sanitizers slow down most.
+/// 8 and 9 members meet in different barriers; 16 are a crowd on most machines that run tests. In brief, the default
+/// policy has all sizes, the others those next to a limit. A crowd of spinners measures the scheduler, and sanitizers
+/// slow it down most: so in brief spinners are at most 3.
 inline std::vector<std::size_t> team_sizes(wait_policy policy, bool is_default) {
   if (policy.is_spin())
     return is_brief() ? std::vector<std::size_t>{1, 2, 3} : std::vector<std::size_t>{1, 2, 3, 9};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/support/watchers.hpp -- who watches a line of a rank_tree, for tests of the tree and of its board
+// tests/support/watchers.hpp -- the members that watch a line of a rank_tree, for tests of the tree and of its board
 #pragma once
 
 #include "base/rank_tree.hpp"
@@ -9,7 +9,7 @@
 
 namespace lockstep::test {
 
-/// In ascending order.
+/// Their ranks, in ascending order.
 inline std::vector<std::size_t> watchers_of(const detail::rank_tree& tree,
                                             const detail::rank_tree::line& line) {
   std::vector<std::size_t> ranks;

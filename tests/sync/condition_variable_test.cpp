@@ -37,8 +37,8 @@ static_assert(!std::is_copy_constructible<condition_variable>::value, "not copya
 
 constinit condition_variable static_condition;
 
-/// The kinds of locks that a wait treats differently: our mutex in a unique_lock and by itself, whose
-/// queue waiters move to, and others.
+/// The kinds of locks that a wait treats differently: our mutex, in a unique_lock or by itself, to whose queue waiters
+/// move; and all others.
 struct own_mutex {
   lockstep::mutex mutex;
   using lock = std::unique_lock<lockstep::mutex>;

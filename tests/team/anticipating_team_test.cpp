@@ -25,7 +25,7 @@ using lockstep::team;
 using lockstep::team_options;
 using std::chrono::microseconds;
 
-/// So that it is not crowded, on any machine.
+/// So few that the team is not crowded, if the machine has two CPUs.
 std::size_t few_members() { return lockstep::usable_cpus() < 3 ? 2 : 3; }
 
 void expect_all_come(team& of, int regions, const std::function<microseconds()>& next_gap) {
@@ -69,7 +69,8 @@ TEST(anticipating_team, members_come_to_loops_that_are_shorter_than_a_wake_up_ST
     const auto end = std::chrono::steady_clock::now() + time;
     while (std::chrono::steady_clock::now() < end) continue;
   };
-  // Its place is learned to be worth 32 us. Without the times of those that it missed, the worker comes to none.
+  // The place is known as a loop of 32 us, shorter than a wake-up. The worker comes to one only because it also learns
+  // of the loops that it has missed.
   while (joined < 10) {
     work_for(microseconds(1000));
     of.for_each(std::size_t{0}, ran.size(), [&](std::size_t i) {

@@ -19,7 +19,7 @@ using lockstep::default_team;
 using lockstep::member;
 using lockstep::team;
 
-/// f() in a child process, which has one thread more when it ends than its parent has given it.
+/// Calls f() in a child process, which then ends by exit(7). Returns its status, or 1000 and the signal.
 template <class Function>
 int status_of(Function f) {
   const pid_t child = fork();
@@ -42,7 +42,7 @@ bool all_come() {
 }
 
 TEST(default_team, callers_that_come_first_at_once_get_the_same_one) {
-  // In a child: here another test may have come first.
+  // In a child process: in this one another test may have used the team first.
   EXPECT_EQ(status_of([] {
               std::vector<const team*> found(8);
               std::vector<std::thread> callers;

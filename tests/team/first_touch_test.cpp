@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/first_touch_test.cpp -- TOUCH-1 to TOUCH-3: who makes which element, once, and what is left after an exception
+// tests/team/first_touch_test.cpp -- TOUCH-1 to TOUCH-3: which member makes which element, once, and what an exception
+// leaves
 #include <lockstep/first_touch.hpp>
 
 #include <lockstep/external_team.hpp>
@@ -34,7 +35,7 @@ static_assert(!std::is_copy_constructible<first_touch_array<int>>::value, "not c
 static_assert(std::is_nothrow_move_constructible<first_touch_array<int>>::value, "movable");
 static_assert(std::is_nothrow_move_assignable<first_touch_array<int>>::value, "movable");
 
-/// By which thread it was made.
+/// Notes which thread made it.
 struct stamped {
   std::thread::id by = std::this_thread::get_id();
   int value = 7;
@@ -130,7 +131,7 @@ TEST(first_touch, arrays_move_and_swap) {
   EXPECT_TRUE(b.empty());
 }
 
-/// Counts those that live, and throws at one index, or two.
+/// Counts the living objects. Construction throws at one index, or at two.
 struct fragile {
   static std::atomic<int> living, made;
   static std::atomic<const fragile*> first, second;

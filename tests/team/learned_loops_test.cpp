@@ -300,7 +300,7 @@ TEST_P(learned_loops, scans_have_the_bits_of_one_member) {
   check_scans<std::string>(workers);
 }
 
-// --- ends before the end ---
+// --- loops that end early ---
 
 struct failure {
   std::size_t at;

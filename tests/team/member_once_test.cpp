@@ -59,7 +59,7 @@ TEST_P(member_once, single_nowait_is_done_once_by_whoever_comes_and_nobody_waits
 
 TEST_P(member_once,
        CHUNK_1_a_member_goes_through_as_many_constructs_as_there_are_places_by_itself) {
-  // The others wait for it, so it would wait for ever if a construct without waiting did.
+  // The others wait for rank 0. So rank 0 would wait for ever if a construct with nowait waited.
   team workers(members(), policy());
   std::atomic<int> finished{0};
   std::atomic<int> done{0};

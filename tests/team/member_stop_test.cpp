@@ -222,7 +222,7 @@ TEST_P(member_stop, MEMBER_3_constructs_called_after_the_stop_say_so_on_every_me
   int turn = 0;
   for (const waiting_place& place : waiting_places()) {
     SCOPED_TRACE(place.name);
-    // For member 0 that is a step of its own, which nobody can publish.
+    // It waits for a step of member 0. For member 0 itself that is an error: nobody else can publish the step.
     if (std::string(place.name).find("await_step") != std::string::npos) continue;
     std::atomic<std::size_t> told{0};
     EXPECT_FALSE(workers.run([&](member& self) {
@@ -251,8 +251,8 @@ TEST_P(member_stop, MEMBER_3_region_stopped_that_a_member_lets_pass_stays_inside
 }
 
 TEST_P(member_stop, MEMBER_3_members_that_do_not_look_at_the_answer_do_no_harm) {
-  // They overtake one that still combines the values of an earlier phase: it stops the region while it
-  // does, and takes its time.
+  // They overtake the member that still combines the values of an earlier phase. That member stops the region
+  // meanwhile, and takes its time.
   team workers(members(), policy());
   for (int region = 0; region < times(60); ++region) {
     std::atomic<int> wrong{0};

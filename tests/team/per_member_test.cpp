@@ -139,7 +139,7 @@ TEST(per_member, values_lie_on_lines_of_their_own_at_any_alignment) {
   expect_own_lines<1024>();
 }
 
-/// Counts how many there are; the third cannot be made.
+/// Counts the living objects. The third one cannot be made.
 struct counted {
   static int alive;
   static int refused_at;

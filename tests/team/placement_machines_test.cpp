@@ -80,7 +80,7 @@ TEST(placed, big_cores_come_first) {
   EXPECT_EQ(plan(machine("ryzen_7950x3d"), 2, binding::cores()), numbers({0, 1})) << "one kind";
 }
 
-/// The ranks of each value of a number of the CPUs that they are on.
+/// By rank: a number (of the core, the cache, ...) of the CPU that the rank is on.
 std::vector<unsigned> shared_by_rank(const cpu_topology& cpus, const numbers& cpu_of_rank,
                                      unsigned cpu_place::* number) {
   std::vector<unsigned> result;

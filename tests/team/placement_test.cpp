@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/placement_test.cpp -- plans for machines of many shapes, and who decides
+// tests/team/placement_test.cpp -- plans for machines of many shapes; whether program, environment or default decides
 #include "team/placement.hpp"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ std::string name_of_this_thread() {
   return name;
 }
 
-/// Every member once, and they wait for each other.
+/// Expects that a region calls every member once, and that its members can meet.
 void expect_usable(team& workers) {
   std::vector<int> calls(workers.size());
   EXPECT_TRUE(workers.run([&](member& me) {
@@ -640,7 +640,7 @@ TEST(team_life, a_static_team_is_usable_before_main_and_in_it) {
   expect_usable(before_main);
 }
 
-// The end of the program: each in a process of its own, which begins anew.
+// The end of the program: each test runs in a process of its own, which starts the program anew.
 class team_life_death : public testing::Test {
  protected:
   team_life_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

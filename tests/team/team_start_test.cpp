@@ -42,7 +42,7 @@ TEST(team_start, TEAM_4_a_retry_after_a_refusal_works) {
   for (const int count : calls) EXPECT_EQ(count, 1);
 }
 
-/// Every member once, and they wait for each other.
+/// Expects that a region calls every member once, and that its members can meet.
 void expect_usable(lockstep::team& workers) {
   std::vector<int> calls(workers.size());
   EXPECT_TRUE(workers.run([&](lockstep::member& self) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/arrows_test.cpp -- VIEW-3 for waits that end while the waiter polls: who let it go
+// tests/trace/arrows_test.cpp -- VIEW-3 for waits that end while the waiter polls: which thread let it go
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
 
@@ -54,7 +54,7 @@ std::size_t arrows_between(const seen_trace& seen, const std::string& name, cons
   return found;
 }
 
-/// Of that track, the slice of the category that is around a time.
+/// The slices of the category that are around the event, on its track.
 std::vector<seen_event> around(const seen_trace& seen, const std::string& category,
                                const seen_event& at) {
   std::vector<seen_event> found;
@@ -264,7 +264,7 @@ TEST(arrows, VIEW_3_a_step_of_a_sub_team_has_an_arrow_from_that_member_or_none) 
 TEST(arrows, VIEW_3_a_wait_for_a_step_of_a_plan_has_an_arrow_from_the_member_that_made_it) {
   team workers(team_options().members(2).policy(wait_policy::spin()));
   lockstep::graph flow;
-  // Whoever runs it: the other member comes, and has nothing to do before it is over.
+  // Whichever member runs it: the other one has nothing to do before it is over, and so waits.
   const auto left = flow.node("left", [] { wait_until_awaited("a step of a plan"); });
   const auto right = flow.node("right", [] {});
   const auto one = flow.node("one", [] {}), other = flow.node("other", [] {});

@@ -37,7 +37,7 @@ std::string read_all(int from) {
   }
   return text;
 }
-/// What this program says on stderr, run anew with these variables and this test of it.
+/// What this program says on stderr when it is started anew, with these variables, for this one test.
 std::string said_with(const std::map<std::string, std::string>& variables, const char* test) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";

@@ -32,7 +32,8 @@ construct_key key_of(const char* kind, unsigned line, const char* label = nullpt
   return {kind, call_site{"solver.cpp", line}, nullptr, label};
 }
 
-/// The segment of two members which ends at the construct: busy from 0, arrived then, over a tick after the last.
+/// A segment of two members that ends at the construct: both are busy from 0 until they arrive, at `first` and at
+/// `second`. It is over a tick after the later arrival.
 void meet(ledger_board& board, const construct_key& key, std::uint64_t first,
           std::uint64_t second) {
   static std::uint32_t phase = 0;

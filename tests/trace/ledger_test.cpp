@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/ledger_test.cpp -- the ledger of a team: who came last, the counts, switching it while regions run
+// tests/trace/ledger_test.cpp -- the ledger of a team: which member came last, the counts, switching it while regions
+// run
 //
 // No test asserts on times. Who comes last is staged: the others have arrived when it begins to work.
 #include <lockstep/external_team.hpp>
@@ -56,8 +57,8 @@ std::uint64_t sum(const std::vector<std::uint64_t>& of) {
   return std::accumulate(of.begin(), of.end(), std::uint64_t{0});
 }
 
-/// In at least how many of the rounds in which a member is held back it comes last. Others may lose their CPU between
-/// their look and their arrival, often so with LOCKSTEP_DELAY.
+/// A member is held back in so many rounds: in at least how many it comes last. Others may lose their CPU between their
+/// look and their arrival, often so with LOCKSTEP_DELAY.
 std::uint64_t most_of(std::uint64_t rounds) {
   const bool has_delays = lockstep::detail::is_observed_by(lockstep::detail::observer::delays);
   return has_delays ? rounds / 3 : rounds - rounds / 10;

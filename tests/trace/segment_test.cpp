@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/segment_test.cpp -- who came last, what balance gains, how many were busy: on made-up times
+// tests/trace/segment_test.cpp -- which member came last, what balance gains, how many were busy: on made-up times
 #include "trace/ledger_board.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/stuck_report_test.cpp -- from what was seen of threads to who is missing and who waits in a ring: no threads
+// tests/trace/stuck_report_test.cpp -- what the report makes of what was seen: which threads are missing, which wait in
+// a ring
 #include "trace/stuck_report.hpp"
 
 #include <gtest/gtest.h>
@@ -123,7 +124,7 @@ TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
   for (const int* const each : {&lock_a, &lock_b}) lockstep::name_object(each, nullptr);
 }
 
-/// Waits at an object for so many, as one of them.
+/// Waits at an object as one of `expected` threads.
 void meets_at(seen_thread& one, const void* object, std::uint32_t rank, std::uint32_t expected,
               std::uint64_t come, std::uint32_t phase = 4) {
   waits(one, wait_kind::ranked_barrier, object, 8000 + rank);
@@ -194,7 +195,7 @@ TEST(stuck_report, a_watchdog_that_was_stopped_excuses_waits_once) {
   EXPECT_TRUE(excuse.is_due(limit, 1 * ms, 60 * limit)) << "the next stop";
   EXPECT_FALSE(excuse.is_due(limit, limit / 4, limit / 4));
   EXPECT_TRUE(excuse.is_due(limit, 0, limit));
-  // Short limits are not excused for what any sleep may take longer.
+  // With a short limit, a sleep that ends late is not taken for a stop.
   EXPECT_FALSE(stop_excuse().is_due(ms, ms, ms + ms));
   EXPECT_GT(stop_excuse::time_of(1), 0u);
   EXPECT_LE(stop_excuse::time_of(limit), limit / 2);

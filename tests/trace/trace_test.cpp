@@ -502,7 +502,7 @@ TEST(trace, VIEW_2_of_slices_that_begin_together_the_longer_one_is_around_the_ot
   const seen_trace seen = trace_of([] {
     thread_log& log = *log_of_this_thread();
     const std::uint64_t begin = tick_clock::now();
-    // As they are written: what ends first.
+    // In the order in which records are written: what ends first comes first.
     recorder::put(log, record_kind::user, begin, begin + 1000, "innermost", 0);
     recorder::put(log, record_kind::user, begin, begin + 2000000, "inner", 0);
     recorder::put(log, record_kind::user, begin, begin + 4000000, "outer", 0);
@@ -701,7 +701,7 @@ class busy_threads {
     is_over_ = true;
     for (std::thread& each : threads_) each.join();
   }
-  /// Until regions have begun and ended since.
+  /// Returns when regions have begun and ended since the call.
   void await_regions() const {
     const unsigned before = rounds_.load();
     while (rounds_.load() - before < 2) std::this_thread::yield();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/trace/watchdog_test.cpp -- staged hangs, each in a child process: the report names who is missing
+// tests/trace/watchdog_test.cpp -- staged hangs, each in a child process: the report names the missing threads
 //
 // A child hangs; its stderr is a pipe. The test waits until the report has said what it must say, and kills the child.
 #include <lockstep/lockstep.hpp>
@@ -76,8 +76,9 @@ class told_child {
     close(pipe_.ends[0]);
   }
 
-  /// Reads until all of these were said, in any order; or until the child ends. A wait is reported once, and what a slow
-  /// thread does next may not be done by then: who has reported and says no more is asked for another report.
+  /// Reads until all of these were said, in any order; or until the child ends. A wait is reported once, and what a
+  /// slow thread does next may not be done by then: a child that has reported and says no more is asked for another
+  /// report.
   testing::AssertionResult says(std::initializer_list<const char*> all) {
     while (true) {
       const char* lacks = nullptr;
@@ -746,7 +747,7 @@ TEST(watchdog, idle_workers_are_not_stuck) {
     watch(1ms);
     lockstep::team team(team_options().members(3));
     team.run([](member&) {});
-    // A wait that began later is reported: then the idle ones would have been.
+    // This wait begins later and is reported: if idle threads were reported, they would have been by then.
     lockstep::event never_notified;
     never_notified.wait();
     return 0;

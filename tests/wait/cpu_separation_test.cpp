@@ -117,7 +117,7 @@ TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {
     system.now += 3 * us;
     system.cpu = 7;
     board.is_separated(0, 1, system.now);
-    if (i % 10 == 0) board.is_separated(1, 2, system.now);  // which has said nothing
+    if (i % 10 == 0) board.is_separated(1, 2, system.now);  // member 2 has said nothing
   }
   EXPECT_TRUE(left().empty());
 }

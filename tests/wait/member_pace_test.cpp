@@ -20,7 +20,8 @@ using step = member_pace::step;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;
 
-/// What waits of a worker that follows its steps cost, and how many it was awake at the end of.
+/// The waits of a worker that follows the steps: how many, how many ended while it polled, the time of all gaps and of
+/// all polls.
 struct outcome {
   unsigned waits = 0, awake = 0;
   std::uint64_t gaps = 0, polled = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The drop-in in a unit, and in a program, with the library, which is one header or many: in both orders.
+// The drop-in beside the library, which is one header or many: in one unit and in one program, in both orders.
 #include FIRST
 #include SECOND
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/mixed_flags/unit.hpp -- a type of the user's with an object of the library inside, and who uses it
+// tests/edges/mixed_flags/unit.hpp -- a user's type with an object of the library inside, and what units do with it
 //
 // Each unit is unit.cpp with its own UNIT and its own flags.
 #pragma once
@@ -20,7 +20,7 @@ struct unit {
   void (*unlock_shared)(account&);
   void (*wait_until_positive)(account&);
   void (*notify)(account&);
-  /// Uses the unit's own team; what the sum over its members is.
+  /// The sum over the members of the unit's own team.
   int (*sum)();
   /// Calls f on every member of a team of the unit's own.
   void (*run)(void (*f)());

@@ -25,7 +25,7 @@ struct plugin {
   lockstep::team* (*make_team)();
   void (*destroy_team)(lockstep::team*);
   lockstep::team& (*default_team)();
-  /// Leaves texts of its own with whoever watches.
+  /// Gives observers texts that lie in this module.
   void (*be_seen)(lockstep::team&);
 };
 

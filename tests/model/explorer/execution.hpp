@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/model/explorer/execution.hpp -- the course of one execution: who runs, what memory holds, how it ends
+// tests/model/explorer/execution.hpp -- the course of one execution: which thread runs, what memory holds, how it ends
 //
 // For explorer.cpp only. An execution begins with the main thread's fiber and ends when that has ended, or
 // in stop(), whose fibers are left as they are. Fibers switch by way of run(), at step() and block().
@@ -30,7 +30,8 @@ inline std::uint64_t read_memory(atomic_place what) {
 inline constexpr std::uint64_t start_of_time = 1000000000, crawl = 25, stride = 500000;
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 inline constexpr unsigned idle_rounds_until_stuck = 400;
-// Deadlines that come before others get to run: a short one, set again and again, would leave them no turn.
+// So many deadlines may come before others get to run. Without a limit, a short one that is set again and again would
+// leave them no turn.
 inline constexpr unsigned most_early_deadlines = 16;
 inline constexpr unsigned longest_impatience =
     60;  // longer than the stages before the sleep where time passes fast

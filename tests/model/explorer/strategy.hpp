@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/model/explorer/strategy.hpp -- who decides what a schedule does next
+// tests/model/explorer/strategy.hpp -- decides what a schedule does next
 //
 // Everything in an execution that could go one way or another is a question with a number of answers;
 // answer 0 is always the plain one: the thread goes on, the newest value is read, nothing spurious
@@ -17,11 +17,11 @@
 namespace lockstep::model {
 
 enum class question {
-  preempt,   ///< who is next, when the running thread (answer 0) could go on
-  dispatch,  ///< who is next, when it cannot
+  preempt,   ///< which thread is next, when the running thread (answer 0) could go on
+  dispatch,  ///< which thread is next, when it cannot
   stale,     ///< which value a load returns, 0 for the newest
   spurious,  ///< 1: a futex wait or a weak compare-exchange fails for no reason
-  sleeper,   ///< whom a wake of one wakes
+  sleeper,   ///< which sleeper a wake of one wakes
   patience,  ///< 1: a polling thread goes on polling, as if time ran for it alone
   clock,     ///< 1: time passes slowly
 };

@@ -18,7 +18,7 @@ static void cancel_region(void) {
       add(&before, 1);
       if (omp_get_thread_num() == n - 1) {
 #pragma omp cancel parallel
-        add(&after, 1);  // not reached: who cancels leaves
+        add(&after, 1);  // not reached: the thread that cancels leaves
       }
       if (round % 2 == 0) {
 #pragma omp barrier

@@ -23,8 +23,8 @@ static void failed(const char* file, int line, const char* what) {
 #define CHECK(...) ((__VA_ARGS__) ? (void)0 : failed(__FILE__, __LINE__, #__VA_ARGS__))
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 
-// The members meet without the runtime: who calls it returns when `all` have. Only threads that truly run at the same
-// time get past it.
+// The members meet without the runtime: a call returns when `all` members have called. Only threads that truly run at
+// the same time get past it.
 static inline void meet(int* count, int all) {
   __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
   while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < all) sched_yield();

@@ -34,7 +34,7 @@ int clock_gettime(clockid_t which, struct timespec* at) {
   return 0;
 }
 
-// A loop with flush yields at each 256th.
+// A loop with flush yields at each 256th flush.
 static void check_flush(void) {
   void (*const flush)(void*) = (void (*)(void*))dlsym(RTLD_DEFAULT, "__kmpc_flush");
   CHECK(flush != NULL);
@@ -45,9 +45,9 @@ static void check_flush(void) {
   CHECK(yields == 10);
 }
 
-// One member makes tasks that cost more to hand over than to run: 1 ms in place of nothing. Then it stops, with a deque
-// that is full. Who comes for them takes two at a time, and stays away for four times as long as that took: for 4 looks at
-// a clock that goes on by so much that the two last shorter than tasks that are worth the way.
+// One member makes tasks that cost more to hand over than to run: 1 ms against nothing. Then it stops, with a full
+// deque. A thread that comes for tasks takes two at a time, and then stays away for four times as long as that took.
+// Here that is 4 looks at its clock, whose steps are so short that two tasks do not seem worth fetching.
 static volatile int is_released, ended;
 static int looks_before[most_visits], visits;
 
