@@ -42,9 +42,10 @@ LEVELS = (
 
 
 def cost(cells, samples, seconds):
-    """Of a process: the team gets used to the gaps, and in each sample come serial loops and a loop that does not count."""
+    """Of a process: it measures an iteration, the team gets used to the gaps, and in each sample come serial loops and a
+    loop that does not count."""
     loops = [(plan.loops_of(cell, seconds), cell) for cell in cells]
-    return (min(16e-6 * cells[0].step_us, 0.5) + samples * sum(
+    return (0.06 + min(16e-6 * cells[0].step_us, 0.5) + samples * sum(
         1e-6 * cell.step_us * (count + 1 + max(count // 3, plan.LEAST_LOOPS) + 1) for count, cell in loops))
 
 

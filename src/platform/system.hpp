@@ -108,9 +108,9 @@ inline int current_cpu() noexcept { return native_system::current_cpu(); }
 /// Moves the calling thread from `cpu` to another CPU of its affinity mask: takes `cpu` out of the mask for a moment.
 /// Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
 inline bool move_off_cpu(unsigned cpu) noexcept { return native_system::move_off(cpu); }
-/// Whether more threads want to run on the machine than it has CPUs, so that no CPU is free. False where the system
-/// does not tell. Takes some 10 us.
-inline bool is_machine_full() noexcept { return native_system::is_machine_full(); }
+/// Whether more threads want to run on the machine than it has CPUs, so that no CPU is free. `untold`: the answer where
+/// the system does not tell. Takes some 10 us.
+inline bool is_machine_full(bool untold) noexcept { return native_system::is_machine_full(untold); }
 
 /// The region that the calling thread is in, the same in all modules; null at first.
 inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }

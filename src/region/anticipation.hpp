@@ -67,7 +67,8 @@ class missed_loops {
 //   EXPECT-1  It returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
 //             sleeper and then looks again, and may end at its deadline: so no wake-up is lost (WAIT-2).
 //   EXPECT-2  It polls for at most member_pace::longest_poll(), and yields the CPU now and then. A worker that does
-//             not get the CPU back within 2 ms has lost a time slice, and stops polling for a while.
+//             not get the CPU back within 2 ms has lost a time slice. If the machine is full, it stops polling for a
+//             while.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with a deadline, and restored after it.
 //   EXPECT-4  A worker learns the gaps of loops that it slept through as if it had been awake. It expects the next loop
 //             relative to the last of them.
@@ -105,7 +106,8 @@ struct expected_region {
       }
       now = monotonic_nanoseconds();
       if (before >= yields_at) yields_at = now + time_between_yields;
-      pace.looked_after(now - before);
+      const bool lost_slice = now - before > backoff_trust::long_yield;
+      pace.looked_after(now - before, lost_slice && is_machine_full(true));
       if (is_ready) return true;
       if (!pace.expects() || missed.count() != heard) return false;
     }

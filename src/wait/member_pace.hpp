@@ -23,8 +23,8 @@
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is expected
 //          once misses exceed hits by `most_doubt`, until hits have made up for them. After a thread has lost a time
-//          slice while it polled, that takes sixty hits: strangers stay, and the next slice costs as much as hundreds
-//          of regions gain.
+//          slice while it polled, and more threads want to run than there are CPUs, that takes sixty hits: strangers
+//          stay, and the next slice costs as much as hundreds of regions gain.
 //   GAP-4  The lead follows how late the worker wakes up. A wake-up that comes later than the lead raises it, by a
 //          quarter at most: one in a hundred comes ten times as late, and must not cost the next hundred a long poll. Each
 //          wait lowers it a little. So it also falls where it is so long that the worker does not sleep at all.
@@ -44,7 +44,9 @@
 //   SEPARATE-5  A member also moves after four observations in a row, at any distance in time, if a CPU may be free. If
 //               none is free, the member would wait on another CPU for the end of a stranger's time slice, 4 ms, while
 //               the CPU of the other member would run it at once. A worker that polls when its region is due, but has
-//               no CPU when it comes, shares its CPU with the caller, which slept before. On an idle machine of two
+//               no CPU when it comes, shares its CPU with the caller, which slept before, or woke it there. If it lost
+//               a time slice so, one observation is enough: a loop waits for no member that has not begun, so that
+//               the caller keeps the CPU (docs/maintainers/decisions/0081). On an idle machine of two
 //               CPUs, Linux 6.18 begins most threads on the CPU of their maker and leaves them there for 4 to 20 ms:
 //               short regions took 6 us instead of 0.2, and loops twice their time.
 //   SEPARATE-6  A worker that anticipates also moves after four regions in a row of 1 ms and more, whether a CPU is free
@@ -104,6 +106,8 @@ class separation_pace {
     is_stuck_ = true;
     return often ? advice::move : advice::move_if_free;
   }
+  /// It lost a time slice although a CPU is free.
+  void lost_slice() noexcept { in_a_row_ = enough_in_a_row; }
   /// It was found on another one.
   void has_own_cpu() noexcept {
     in_a_row_ = long_regions_ = 0;
@@ -194,10 +198,12 @@ class member_pace {
     start_ = larger(start_, end);
     polled_ = 0;
   }
-  /// This much time passed between two looks of a poll. If it is long, another thread had the CPU.
-  void looked_after(std::uint64_t time) noexcept {
+  /// This much time passed between two looks of a poll. If it is long, another thread had the CPU. If it is a time slice,
+  /// that was a stranger where the machine is full: GAP-3. Else it was the caller: SEPARATE-5.
+  void looked_after(std::uint64_t time, bool is_full) noexcept {
     had_no_cpu_ = time > lost_time;
-    if (time > backoff_trust::long_yield) doubt_ = doubt_after_slice;
+    if (time > backoff_trust::long_yield && is_full) doubt_ = doubt_after_slice;
+    if (time > backoff_trust::long_yield && !is_full) separation.lost_slice();
   }
   /// The region came. `is_gap`: the member waited for nothing else.
   void wait_ends(std::uint64_t now, bool is_gap) noexcept {
@@ -276,11 +282,8 @@ class member_pace {
     }
   }
   void judge(bool was_right) noexcept {
-    if (!was_right) {
-      if (doubt_ < 2 * most_doubt) ++doubt_;
-    } else if (doubt_ > 0) {
-      --doubt_;
-    }
+    if (was_right && doubt_ > 0) --doubt_;
+    if (!was_right && doubt_ < 2 * most_doubt) ++doubt_;
   }
   /// What the last step has taken until now. GAP-4.
   void account(std::uint64_t now) noexcept {

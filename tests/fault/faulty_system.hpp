@@ -141,7 +141,7 @@ inline void yield_thread() noexcept {
 inline void polling_pause() noexcept { cpu_relax(); }
 inline int current_cpu() noexcept { return native_system::current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return native_system::move_off(cpu); }
-inline bool is_machine_full() noexcept { return native_system::is_machine_full(); }
+inline bool is_machine_full(bool untold) noexcept { return native_system::is_machine_full(untold); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return test::faulty_system::now(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept {

@@ -115,8 +115,16 @@ TEST_F(anticipating_wait_test, who_polled_without_a_cpu_when_it_came_says_so) {
   EXPECT_FALSE(pace_.take_had_no_cpu());
 }
 
-TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_while_EXPECT_2) {
+TEST_F(anticipating_wait_test, who_loses_its_time_slice_to_its_caller_goes_on_EXPECT_2) {
   for (int i = 0; i < 6; ++i) wait_for(40 * us);
+  scripted_system::instance().yield_cost = 3 * ms;
+  wait_for(40 * us);
+  EXPECT_TRUE(pace_.expects());
+}
+
+TEST_F(anticipating_wait_test, who_loses_it_to_a_stranger_polls_no_more_for_a_while_EXPECT_2) {
+  for (int i = 0; i < 6; ++i) wait_for(40 * us);
+  scripted_system::instance().is_full = true;
   scripted_system::instance().yield_cost = 3 * ms;
   const region what = wait_for(10 * ms);
   EXPECT_EQ(what.sleeps.size(), 1u);

@@ -132,7 +132,7 @@ inline bool move_off_cpu(unsigned cpu) {
   test::scripted_system::instance().left.push_back(cpu);
   return true;
 }
-inline bool is_machine_full() { return test::scripted_system::instance().is_full; }
+inline bool is_machine_full(bool) { return test::scripted_system::instance().is_full; }
 using system_thread = std::thread;
 
 }  // namespace detail

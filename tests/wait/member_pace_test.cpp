@@ -173,10 +173,12 @@ TEST(member_pace, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_again
   EXPECT_TRUE(known.expects());
 }
 
-TEST(member_pace, a_lost_time_slice_turns_it_off_for_some_waits_GAP_3) {
+TEST(member_pace, a_time_slice_lost_to_a_stranger_turns_it_off_for_some_waits_GAP_3) {
   member_pace known;
   for (int i = 0; i < 20; ++i) known.came_after(ms);
-  known.looked_after(3 * ms);
+  known.looked_after(1 * ms, true);
+  EXPECT_TRUE(known.expects());
+  known.looked_after(3 * ms, true);
   EXPECT_FALSE(known.expects());
   for (int i = 0; i < 60; ++i) known.came_after(ms);
   EXPECT_FALSE(known.expects());
@@ -261,7 +263,7 @@ TEST(member_pace, who_polled_without_a_cpu_when_it_came_says_so_once_SEPARATE_5)
   const auto came_after = [&known](std::uint64_t last_look) {
     known.wait_begins(5000 * ms, 0);
     EXPECT_EQ(known.next_step(5000 * ms + 3 * us).what, step::kind::poll);
-    known.looked_after(last_look);
+    known.looked_after(last_look, false);
     known.wait_ends(5000 * ms + 30 * us, true);
   };
   came_after(1 * us);
@@ -269,6 +271,18 @@ TEST(member_pace, who_polled_without_a_cpu_when_it_came_says_so_once_SEPARATE_5)
   came_after(50 * us);
   EXPECT_TRUE(known.take_had_no_cpu());
   EXPECT_FALSE(known.take_had_no_cpu());
+}
+
+TEST(member_pace, who_lost_a_time_slice_where_a_cpu_is_free_goes_on_and_moves_at_once_SEPARATE_5) {
+  member_pace known;
+  for (int i = 0; i < 20; ++i) known.came_after(ms);
+  known.looked_after(1 * ms, false);
+  EXPECT_EQ(known.separation.shares_cpu(5000 * ms), separation_pace::advice::stay);
+  known.looked_after(3 * ms, false);
+  EXPECT_TRUE(known.expects());
+  EXPECT_EQ(known.separation.shares_cpu(5001 * ms), separation_pace::advice::move_if_free);
+  known.looked_after(3 * ms, true);
+  EXPECT_EQ(known.separation.shares_cpu(6000 * ms), separation_pace::advice::stay);
 }
 
 TEST(member_pace, gaps_of_any_length_are_taken) {

@@ -51,7 +51,7 @@ inline void set_timer_slack(std::uint64_t) {}
 // Not told: where a thread runs changes how long it polls, not what it waits for.
 inline int current_cpu() { return -1; }
 inline bool move_off_cpu(unsigned) { return false; }
-inline bool is_machine_full() { return false; }
+inline bool is_machine_full(bool untold) { return untold; }
 
 inline std::uint64_t number_of_this_thread() { return model::explorer::active()->number(); }
 
