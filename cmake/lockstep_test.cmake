@@ -17,8 +17,7 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
 # NIGHT leaves the test, and the program that only it needs, to ./do nightly: not where LOCKSTEP_TEST_BRIEF is ON.
-# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF, so that no other
-# preset may leave it to them; 'pure', for functions of values, out of ThreadSanitizer's, which has nothing to say of
+# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF; 'pure', for functions of values, out of ThreadSanitizer's, which has nothing to say of
 # them.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
@@ -29,12 +28,10 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 set(LOCKSTEP_TEST_VARIANTS portable delayed CACHE STRING
   "Which tests to build again: 'portable' on the portable futex, 'delayed' on delaying atomics")
 set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whose names match")
-# The clang preset has the programs that use the library as a whole; so has tsan, with the contract suites, which go
-# through every class, and what the team is made of; asan-ubsan what owns memory. An empty one: all.
+# The clang preset has the programs that use the library as a whole. An empty one: all.
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
-# One place for each property: ./do test need not do with plain what it does with asan-ubsan.
-set(LOCKSTEP_TEST_ELSEWHERE "" CACHE STRING
-  "Build no tests whose names match, but their variants and those that sanitizer presets leave out")
+# One place for each property: by day each test is in one preset, lockstep_part_of.
+set(LOCKSTEP_TEST_PART "" CACHE STRING "Build only the tests of this part of ./do test")
 option(LOCKSTEP_TEST_BRIEF "Leave to ./do nightly what is long: LOCKSTEP_TEST_BRIEF in the environment of tests (tests/support/effort.hpp)" OFF)
 option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
 option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
@@ -43,16 +40,34 @@ option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
 set(LOCKSTEP_TEST_UNIT_KB 160 CACHE STRING
   "Join the sources of a test program to units of about this many kilobytes; 0: each is one")
 
+# lockstep_part_of(<variable> <name> [<label>...]): the preset of ./do test that has the test. tsan has the contract suites,
+# which go through every class, and what the team is made of; asan-ubsan what owns memory or reads foreign bytes.
+function(lockstep_part_of variable name)
+  set(part plain)
+  if(name MATCHES "^(model[.]observers|adapters[.]eigen)")
+    set(part night)
+  elseif(name MATCHES "^(model|edges[.]refused)")
+    set(part gcc)
+  elseif("slow-san" IN_LIST ARGN OR name MATCHES "^edges[.](aligned_values|mixed_standards)")
+    set(part plain)
+  elseif(NOT "pure" IN_LIST ARGN AND name MATCHES
+      "^(contract[.](notify|lock|barrier|opening|bad)|compat|graph[.]plan|wait[.]published_words_stress|sync[.]condition_variable|toolbox[.]mailbox|trace[.]trace$|region[.]turns|loop[.](late|weighted)|team[.](team(_loops)?$|member|sub_team|anticipating_team))")
+    set(part tsan)
+  elseif(name MATCHES "^(observe|trace|toolbox|reduce|graph|team[.]([^l]|leaf|loop_)|edges|fault[.]seam|fuzz)")
+    set(part asan-ubsan)
+  endif()
+  set(${variable} ${part} PARENT_SCOPE)
+endfunction()
+
 # lockstep_has_test(<variable> <name> [<label>...]): does this build have the test? For those that are not made by
 # lockstep_test, and for programs that no other test needs.
 function(lockstep_has_test variable name)
   set(has TRUE)
   if(NOT name MATCHES "${LOCKSTEP_TEST_ONLY}" OR (NOT LOCKSTEP_TEST_SLOW AND "slow-san" IN_LIST ARGN))
     set(has FALSE)
-  elseif(LOCKSTEP_TEST_ELSEWHERE AND name MATCHES "${LOCKSTEP_TEST_ELSEWHERE}")
-    if(NOT "${ARGN}" MATCHES "slow-san|portable|delayed")
-      set(has FALSE)
-    endif()
+  elseif(LOCKSTEP_TEST_PART)
+    lockstep_part_of(part ${name} ${ARGN})
+    string(COMPARE EQUAL ${part} ${LOCKSTEP_TEST_PART} has)
   endif()
   set(${variable} ${has} PARENT_SCOPE)
 endfunction()

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -61,16 +60,19 @@ TEST(audio_program, reports_every_block_that_is_late) {
   ASSERT_EQ(played.status, 0) << played.err;
   EXPECT_NE(played.out.find("late 200 of 200\n"), std::string::npos) << played.out;
   EXPECT_NE(played.out.find("  block 0 late by "), std::string::npos) << played.out;
-  const auto record = nlohmann::json::parse(read_file(record_path));
-  EXPECT_EQ(record["blocks"], 100);
-  ASSERT_EQ(record["runs"].size(), 3u);
+  const std::string record = read_file(record_path);
+  EXPECT_EQ(json_at(record, "/blocks"), "100");
+  EXPECT_EQ(json_at(record, "/runs/3"), "");
   const words names = {"serial", "1 member", "2 members"};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    EXPECT_EQ(record["runs"][i]["name"], names[i]);
-    EXPECT_EQ(record["runs"][i]["late_blocks"], 200);
+    const std::string run = "/runs/" + std::to_string(i);
+    EXPECT_EQ(json_at(record, run + "/name"), '"' + names[i] + '"');
+    EXPECT_EQ(json_at(record, run + "/late_blocks"), "200");
+    const std::string said = json_at(record, run + "/causes");
     int causes = 0;
-    for (const auto& [name, count] : record["runs"][i]["causes"].items())
-      causes += count.get<int>();
+    for (std::size_t at = said.find(':'); at != std::string::npos; at = said.find(':', at + 1)) {
+      causes += std::stoi(said.substr(at + 1));
+    }
     EXPECT_EQ(causes, 200) << "each late block has one cause";
   }
 }
@@ -82,10 +84,9 @@ TEST(audio_program, with_time_to_spare_no_block_is_late) {
   const program_run played =
       play(scratch, {"--block", "65536", "--budget", "1000", "--json", record_path});
   ASSERT_EQ(played.status, 0) << played.err;
-  const auto record = nlohmann::json::parse(read_file(record_path));
-  ASSERT_FALSE(record["runs"].empty());
-  for (const auto& each : record["runs"]) {
-    EXPECT_EQ(each["late_blocks"], 0);
+  const std::string record = read_file(record_path);
+  for (const std::string run : {"/runs/0", "/runs/1"}) {
+    EXPECT_EQ(json_at(record, run + "/late_blocks"), "0");
   }
 }
 
@@ -94,9 +95,9 @@ TEST(audio_program, takes_blocks_at_their_pace) {
   const std::string record_path = scratch.path("record.json");
   const program_run played = play(scratch, {"--paced", "--block", "4800", "--json", record_path});
   ASSERT_EQ(played.status, 0) << played.err;
-  const auto record = nlohmann::json::parse(read_file(record_path));
-  EXPECT_EQ(record["paced"], true);
-  EXPECT_EQ(record["check"], "ok");
+  const std::string record = read_file(record_path);
+  EXPECT_EQ(json_at(record, "/paced"), "true");
+  EXPECT_EQ(json_at(record, "/check"), R"("ok")");
 }
 
 TEST(audio_program, draws_its_graph_and_its_plan) {

@@ -2,13 +2,16 @@
 #include "program_runner.hpp"
 
 #include <fcntl.h>
+#include <regex.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <random>
+#include <stdexcept>
 #include <system_error>
 
 #include "support/files.hpp"
@@ -99,6 +102,22 @@ program_run run(const std::string& program, const std::vector<std::string>& argu
   result.out = take_file(out);
   result.err = take_file(err);
   return result;
+}
+
+bool matches(const std::string& text, const std::string& expression) {
+  regex_t compiled;
+  if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB | REG_NEWLINE) != 0) {
+    throw std::invalid_argument(expression);
+  }
+  const bool found = regexec(&compiled, text.c_str(), 0, nullptr, 0) == 0;
+  regfree(&compiled);
+  return found;
+}
+
+std::string json_at(const std::string& text, const std::string& pointer) {
+  const nlohmann::json record = nlohmann::json::parse(text);
+  const nlohmann::json::json_pointer place(pointer);
+  return record.contains(place) ? record.at(place).dump() : "";
 }
 
 std::string data_path(const std::string& name) {

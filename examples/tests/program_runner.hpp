@@ -35,6 +35,13 @@ class scratch_directory {
 [[nodiscard]] program_run run(const std::string& program, const std::vector<std::string>& arguments,
                               const scratch_directory& scratch);
 
+/// Whether the extended regular expression fits a part of the text, as grep -E has it: std::regex takes 3 s to compile.
+[[nodiscard]] bool matches(const std::string& text, const std::string& expression);
+
+/// What the JSON in `text` has at the pointer, as "/runs/0/name", written as JSON; "" where it has nothing there.
+/// Compared as texts: each type that is compared with nlohmann's takes a second to compile.
+[[nodiscard]] std::string json_at(const std::string& text, const std::string& pointer);
+
 /// A file that scripts/make/example_data.py makes, as a path and as its bytes.
 [[nodiscard]] std::string data_path(const std::string& name);
 [[nodiscard]] std::string data(const std::string& name);

@@ -13,10 +13,8 @@
 
 namespace lockstep::test {
 
-/// Calls f(rank) for ranks 0 to count - 1, each on a thread of its own; returns when all have ended.
-/// The exception that was thrown first is thrown again.
-template <class F>
-void run_threads(std::size_t count, F f) {
+/// run_threads for call(f, rank): std::thread is instantiated once, not for each function.
+inline void run_threads_of(std::size_t count, void (*call)(void* f, unsigned rank), void* f) {
   std::mutex mutex;
   std::exception_ptr first;
   std::vector<std::thread> threads;
@@ -24,7 +22,7 @@ void run_threads(std::size_t count, F f) {
   for (unsigned rank = 0; rank < count; ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        f(rank);
+        call(f, rank);
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (!first) first = std::current_exception();
@@ -33,6 +31,13 @@ void run_threads(std::size_t count, F f) {
   }
   for (std::thread& thread : threads) thread.join();
   if (first) std::rethrow_exception(first);
+}
+
+/// Calls f(rank) for ranks 0 to count - 1, each on a thread of its own; returns when all have ended.
+/// The exception that was thrown first is thrown again.
+template <class F>
+void run_threads(std::size_t count, F f) {
+  run_threads_of(count, [](void* one, unsigned rank) { (*static_cast<F*>(one))(rank); }, &f);
 }
 
 /// Lets `count` threads go on together, as closely as they can: none sleeps here. May be passed again
