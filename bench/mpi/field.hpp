@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench/mpi/field.hpp -- a rank's rows of a field, with a row of each neighbour above and below, and loops over rows
 //
-// The loops are in field.cpp, one object for all contenders: what they cost does not depend on who synchronises them.
+// The loops are in field.cpp, one object for all contenders: what they cost does not depend on what synchronises them.
 #pragma once
 
 #include <cstddef>

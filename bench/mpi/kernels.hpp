@@ -52,7 +52,7 @@ template <class Exchange, class Crew>
 void start(Exchange& exchange, Crew& crew) {
   is_keeper(crew) ? exchange.start(crew) : exchange.join(crew);
 }
-/// For the others, who need no neighbour's rows: before they start it again.
+/// For the members that need no neighbour's rows: they call it before the exchange starts again.
 template <class Exchange, class Crew>
 void leave(Exchange& exchange, Crew& crew) {
   if (!is_keeper(crew)) exchange.leave(crew);

@@ -4,7 +4,7 @@
 // What the kernels ask of an exchange, by all members of a rank for each exchange:
 //   start(crew), await(crew)   by the keeper: start sends the outer rows of the field and receives its neighbours' rows; await
 //                              returns when they are there and the own rows may be changed again
-//   join(crew), leave(crew)    by the others, who have nothing to do with it: here nothing
+//   join(crew), leave(crew)    by the other members, which have no part in the exchange: here it does nothing
 #pragma once
 
 #include <mpi.h>

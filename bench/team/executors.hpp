@@ -5,7 +5,7 @@
 // f(begin, end) does a part; after each everybody may read what anybody wrote. claimed_loop() and claimed_sum() are the
 // same with claims of one index, by the peer's own schedule. Its scalars are values that
 // every executor has of its own, so that the same text is the serial program, the one of each member in one
-// long region, and the one of a caller who forks for every loop.
+// long region, and the one of a caller that forks for every loop.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // bench/team/necklace.hpp -- the graph of ForkUnion's connected components, and its random numbers (pure)
 //
 // R-MAT graphs on a ring, with one bridge from each to the next. The smallest label has to go round half of them, so
-// the rounds grow with the ring. Each draw is SplitMix64 of a counter, so that everybody who counts alike has the same
+// the rounds grow with the ring. Each draw is SplitMix64 of a counter, so that programs that count alike have the same
 // graph: that of ForkUnion 3.0.2's scripts/propagation, which has 84 rounds with 64 communities.
 #pragma once
 

@@ -77,7 +77,7 @@ void pass_around(unsigned members) {
   std::vector<lockstep::event> places(members);
   std::vector<double> microseconds(samples);
   lockstep::team team(members);
-  long passed = 0;  // written by whoever has the token
+  long passed = 0;  // written by the thread that has the token
   team.run([&](lockstep::member& me) {
     lockstep::event& next = places[(me.rank() + 1) % members];
     auto started = std::chrono::steady_clock::now();

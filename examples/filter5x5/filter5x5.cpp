@@ -90,7 +90,7 @@ measurement measure(const image& source, const kernel5x5& kernel, const filter_o
     result.picture = shared.result();
     result.is_checked = result.is_checked && result.picture.samples == scalar.result().samples &&
                         serial.result().samples == scalar.result().samples;
-    // Else a row that a later round leaves out would pass by its result of this round.
+    // Otherwise a row that a later round leaves out would still hold its result of this round, and pass.
     for (convolution* const filter : {&scalar, &serial, &shared}) filter->clear();
   };
   result.seconds =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // omp_..._lock and omp_..._nest_lock, and the same locks as compilers of LLVM call them.
 //
-// A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter who holds it.
+// A plain lock has 4 bytes, with GCC and with Fortran; LLVM gives it 8. It does not matter which thread holds it.
 // A nested lock belongs to a task, in OMP_1.0 to a thread. GCC gives it 16 bytes; LLVM, Fortran and OMP_1.0 give it 8.
 // There we store a pointer to a lock of our own.
 #include <cstdlib>

@@ -10,7 +10,7 @@
 //
 // Memory order (# marks the line)
 //   #  access                   order    pairs  why it suffices
-//   1  winners.load             relaxed  -      a guess, which 2 tests; whoever loses reads nothing of the winner's
+//   1  winners.load             relaxed  -      a guess, which 2 tests; a member that loses reads nothing of the winner's
 //   2  winners.compare_exch     relaxed  -      elects one, nothing else: the construct ends with a barrier, or says
 //                                               nowait
 //   3  cancelled_work.load      relaxed  -      a hint to leave early; the barrier behind orders the rest

@@ -28,20 +28,20 @@
 // explicit_task::successors
 //   bits     name       meaning                                  set by
 //   63..2               the first edge, or null                  the thread of the parent, until `ended`
-//   1        ended      the task has ended; no edge is added     whoever ends it
+//   1        ended      the task has ended; no edge is added     the thread that ends it
 //   0        forgotten  the table does not name the task         the thread of the parent
 //
 // Memory order (# marks the line)
 //   #  access                   order    pairs  why it suffices
 //   1  successors.load          acquire  3      what an ended task did happens before those that do not wait for it
-//   2  successors.compare_exch  release  3      who ends it sees the edge, and the table's last look (DEPEND-6)
+//   2  successors.compare_exch  release  3      the thread that ends it sees the edge, and the table's last look (DEPEND-6)
 //   3  successors.exchange      acq_rel  1, 2, 4  takes what 2 made; the table frees what the end has used
 //   4  successors.fetch_or      acq_rel  3      either finds the other (DEPEND-6)
 //   5  successors               relaxed  -      before others know the task, or when all that knew it have done with it
 //   6  blockers.store           relaxed  -      published by 2
 //   7  blockers.fetch_sub       acquire  8      the last of all sees what the predecessors did; 2 published the task
 //   8  blockers.fetch_sub       acq_rel  7, 8, 9  likewise
-//   9  blockers.load            acquire  8      1: nobody else is left who unblocks
+//   9  blockers.load            acquire  8      1: no other thread is left that unblocks
 #ifndef LOCKSTEP_OPENMP_RUNTIME_TASK_DEPENDENCES_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_TASK_DEPENDENCES_HPP
 

@@ -15,7 +15,7 @@
 //           the thread's change, so not both miss the other's. A thread that changes the hint from 0 wakes the sleepers
 //           (PUBLISH-3 of published_words.hpp).
 //
-//             who makes a task                     who finds none
+//             makes a task ready                   finds no task
 //             count.store(more)          (12)      hint.store(0)          (3)
 //             fence                      (19)      fence                  (19)
 //             if (hint.load() == 0)      (1)       if (count.load() != 0) (11)
@@ -56,18 +56,18 @@
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
-//   1  hint.load           relaxed  -      a hint to look; of who pushes: the fence orders it (POOL-2)
+//   1  hint.load           relaxed  -      a hint to look; in a push the fence orders it (POOL-2)
 //   2  hint.exchange       relaxed  -      the fence before it orders it (POOL-2)
 //   3  hint.store          relaxed  -      the fence behind it orders it (POOL-2)
-//   4  unfinished.load     acquire  5      whoever finds 0 sees what the tasks did
+//   4  unfinished.load     acquire  5      the member that finds 0 sees what the tasks did
 //   5  unfinished.fetch_sub  release  4    after the ends that it stands for; later changes continue its release sequence
-//   6  others.load         acquire  7, 22  whoever finds that all have ended sees what they did
+//   6  others.load         acquire  7, 22  a thread that finds that all have ended sees what they did
 //   7  others.fetch        acq_rel  6, 7   ends, and the closing: the last one frees what the others have used
 //   8  holds.fetch_sub     acq_rel  8      likewise
-//   9  tells_end.store     release  10     what the task did is seen by who waits for it
+//   9  tells_end.store     release  10     what the task did is seen by the thread that waits for it
 //  10  tells_end.load      acquire  9      the other half
 //  11  count.load          relaxed  -      a guess whether the lock is worth it; or under the lock
-//  12  count.store         release  20     who takes a task has counted itself as unfinished before (POOL-1)
+//  12  count.store         release  20     a member that takes a task has counted itself as unfinished before (POOL-1)
 //  13  listed.load         relaxed  -      a guess, or a wait's: the lock of the list orders what is found
 //  14  listed.fetch        relaxed  -      under the lock of the list; wakes follow with their fences
 //  15  members.load        acquire  16     what a member has is complete

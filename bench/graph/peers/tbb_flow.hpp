@@ -84,7 +84,7 @@ using tbb_tasks = tbb_graph<Node, tbb::flow::queueing>;
 template <class Node>
 using tbb_lightweight = tbb_graph<Node, tbb::flow::lightweight>;
 
-/// What decides puts the next message itself.
+/// The node that decides sends the next message itself.
 class tbb_loop {
  public:
   tbb_loop(const team_bench::request& wanted, loop_side left, loop_side right, loop_test again)

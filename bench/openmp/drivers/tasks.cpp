@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench/openmp/drivers/tasks.cpp -- the time of a small task, by who makes it and how it is waited for.
+// bench/openmp/drivers/tasks.cpp -- the time of a small task, by which threads make it and how it is waited for.
 //
 // The first cells are those of the EPCC suite's taskbench, by its names; then taskloops, chains of dependences, and a
 // recursion. A task is a delay of about 0.1 us that counts itself. A cell's time is that of its batch over the tasks that

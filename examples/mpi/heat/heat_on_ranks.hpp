@@ -2,7 +2,7 @@
 // examples/mpi/heat/heat_on_ranks.hpp -- the heat equation on a grid that is divided among ranks
 //
 // Each cell becomes u + d (above + below + left + right - 4 u) in a step. The grid begins cold with a hot square; its edge
-// is held at fixed temperatures. Every cell is computed by the same expression from the same values, whoever computes it:
+// is held at fixed temperatures. Every cell is computed by the same expression from the same values, on whichever rank:
 // the result has the same bits for every number of ranks and members.
 #pragma once
 

@@ -36,7 +36,7 @@ solution solve_jacobi_on_ranks(lockstep::mpi::world& world, lockstep::team& team
   exchanged_vector x(world, rows);
   std::vector<double> r(own.unknowns(), 0.0);
   solution answer;
-  // The part of a sum that f is asked for: what it has to do for these rows first, and their squares.
+  // The square of a value, which is scaled so that it neither overflows nor vanishes.
   const auto square_of = [&](double value) { return value * rows.scale * (value * rows.scale); };
   world.run(team, [&](lockstep::member& me) {
     const double norm_of_right_side = std::sqrt(world.reduce_each(

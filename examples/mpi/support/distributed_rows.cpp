@@ -30,7 +30,7 @@ linear_system slice(const linear_system& whole, std::size_t first, std::size_t l
   return rows;
 }
 
-/// Gives columns the numbers of their places with this rank, and notes who needs what.
+/// Numbers the columns by their places on this rank, and notes which rows need none of the other ranks.
 distributed_rows numbered(linear_system rows, std::size_t first) {
   distributed_rows result;
   result.first = first;

@@ -25,8 +25,8 @@ class exchanged_vector {
   double& operator[](std::size_t place) { return values_[place]; }
   const double& operator[](std::size_t place) const { return values_[place]; }
 
-  /// Sends what others need. By one thread of each rank, when own entries are complete; they may be read until finish(), and
-  /// the copies not.
+  /// Sends what others need. One thread of each rank calls it, when the own entries are complete. Until finish() these may
+  /// be read but not changed, and the copies must not be read.
   void start();
   /// Blocks until the copies are there.
   void finish();

@@ -20,7 +20,7 @@ exit_status report(std::string_view message) {
   return exit_status::bad_input;
 }
 
-/// Of a failure that the other ranks do not know: they may wait for this rank.
+/// Reports a failure that the other ranks do not know, and ends all of them: they may wait for this rank.
 [[noreturn]] void give_up(lockstep::mpi::world& world, std::string_view message) {
   fmt::print(stderr, "error: rank {}: {}\n", world.rank(), one_line(message));
   std::fflush(nullptr);
