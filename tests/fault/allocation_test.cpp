@@ -307,7 +307,7 @@ exchange post_and_answer(wait_policy policy) {
   };
 }
 
-/// Contributions to sets, eventuals set anew: by rank 0, between barriers of their own.
+/// Both wait for the eventual and contribute to the set. Then rank 0 resets the two, between two barriers.
 exchange set_and_get(wait_policy policy) {
   struct state {
     lockstep::eventual<int> value;

@@ -98,7 +98,7 @@ class signal_freezer {
   bool freeze(pid_t task) {
     const unsigned before = frozen_;
     if (syscall(SYS_tgkill, getpid(), task, SIGUSR2) != 0) return false;
-    // Unless the thread was about to end, it will be there soon. If it was, the next thaw is for it.
+    // The thread freezes soon, unless it was about to end. If it freezes later, it stays so until the next thaw().
     for (int looks = 0; looks < 100 && frozen_ == before; ++looks) std::this_thread::yield();
     return true;
   }

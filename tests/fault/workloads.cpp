@@ -36,7 +36,7 @@ void run_rounds(const setting& with, F f) {
   });
 }
 
-/// In two rounds of four waits with a deadline, again and again; else without.
+/// In two rounds of four waits without a deadline; in the other two with one, again and again until it is ready.
 template <class Wait, class WaitFor>
 void wait_either_way(int round, Wait wait, WaitFor wait_for) {
   if (round % 4 < 2) {

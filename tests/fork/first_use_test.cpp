@@ -137,9 +137,9 @@ int wait_for_the_first_time() {
   return files_opened;
 }
 
-/// In a namespace of processes of its own the system's thread numbers begin again: one of the child's threads
-/// gets the one that its main thread had in the parent. 0 if that thread is told from the holder; 77 if the
-/// system does not let us.
+/// In a namespace of processes of its own the system's thread numbers begin again: one of the child's threads gets the
+/// number that its main thread had in the parent. Returns 0 if the mutex does not take that thread for its holder; 77
+/// if the system does not let us try.
 int take_the_number_of_the_parent() {
   lockstep::recursive_mutex mutex;
   const std::lock_guard<lockstep::recursive_mutex> held(mutex);
@@ -172,7 +172,7 @@ int take_the_number_of_the_parent() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 
-/// The number of a thread of the parent, whose memory a thread of the child gets, is not given again.
+/// A thread of the child may get the memory of a thread of the parent. It must not get that thread's number, too.
 bool gives_numbers_once() {
   std::atomic<std::uint64_t> taken{0};
   std::atomic<bool> done{false};

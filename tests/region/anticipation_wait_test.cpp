@@ -143,8 +143,8 @@ TEST_F(anticipating_wait_test, late_wake_ups_make_it_wake_up_earlier_GAP_4) {
 
 // --- EXPECT-4: loops that were slept through ---
 
-/// A caller that runs a loop of 20 us every millisecond, until the awaited one comes. The thread comes to a loop or
-/// misses it. The caller wakes the sleeper after some of the missed ones.
+/// A caller runs `count` loops of 20 us, one every millisecond. The thread misses them. Its wait ends when the next
+/// loop begins, or when the caller wakes the sleeper after `wakes_after` loops.
 struct missed_and_then : lockstep::detail::waitable {
   missed_loops& noted;
   std::uint64_t first;   ///< when the first one begins
