@@ -116,7 +116,7 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
   /// The value of member `root`, on all members. One phase. Fails if root >= size().
   template <class Type>
   Type broadcast(std::size_t root, Type value, call_site where = {}) {
-    detail::checked_rank("lockstep::member::broadcast", "members", root, size());
+    detail::checked_rank("lockstep::member::broadcast", "member", root, size());
     at_.come_to("broadcast", where, sizeof(Type));
     return detail::reductions::broadcast<Type>(at_, root, value);
   }

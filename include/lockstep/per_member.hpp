@@ -200,7 +200,7 @@ class per_member {
           "lockstep::per_member::local: this region runs alone, inside another region, and its "
           "member has no value; use the member of the outer region");
     }
-    detail::fail_rank("lockstep::per_member::local", "members", rank, size());
+    detail::fail_rank("lockstep::per_member::local", "member", rank, size());
   }
 
   values all_;

@@ -74,7 +74,7 @@ class ticket_source {
     if (at.is_alone() || at.is_stopped()) return;
     construct_ = at.next_construct();
     loop_board& board = at.shared().loops;
-    const awaits_others here(at, {"a construct with nowait", {}, 0, 0});
+    const awaits_others here(at, {"a work-sharing construct", {}, 0, 0});
     if (board.enter(at, construct_)) board_ = &board;
     if (dealt > 0) look_into_hand_of(at.rank());
   }

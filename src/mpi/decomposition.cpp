@@ -122,7 +122,7 @@ std::size_t decomposition<Dimensions>::ranks() const noexcept {
 template <std::size_t Dimensions>
 typename decomposition<Dimensions>::extents decomposition<Dimensions>::coordinates_of(
     std::size_t rank) const {
-  detail::checked_rank("lockstep::mpi::decomposition", "ranks", rank, ranks());
+  detail::checked_rank("lockstep::mpi::decomposition", "rank", rank, ranks());
   extents result;
   for (std::size_t d = Dimensions; d-- > 0; rank /= grid_[d]) result[d] = rank % grid_[d];
   return result;

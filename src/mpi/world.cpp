@@ -150,7 +150,7 @@ LOCKSTEP_INLINE bool sync_members(world_body& of, member_state& at, call_site wh
 }
 LOCKSTEP_INLINE bool is_root(const world_body& of, std::size_t root) {
   return of.core.rank() ==
-         checked_rank("lockstep::mpi::world::broadcast", "ranks", root, of.core.size());
+         checked_rank("lockstep::mpi::world::broadcast", "rank", root, of.core.size());
 }
 
 LOCKSTEP_INLINE bool evaluate_leaves(world_body& of, member_state& at,
@@ -268,7 +268,7 @@ LOCKSTEP_INLINE void world::sync() {
   meet("sync", kinds::sync_threads, 0, nullptr, 0, detail::mpi::world_combine());
 }
 LOCKSTEP_INLINE void world::check_root(std::size_t root) const {
-  detail::checked_rank("lockstep::mpi::world::broadcast", "ranks", root, size());
+  detail::checked_rank("lockstep::mpi::world::broadcast", "rank", root, size());
 }
 LOCKSTEP_INLINE void world::meet(const char* function, kinds kind, std::uint32_t argument,
                                  void* value, std::size_t bytes,

@@ -5,7 +5,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -80,10 +79,9 @@ template <class Exception>
 [[noreturn]] LOCKSTEP_INLINE void fail_rank(const char* object, const char* what, std::size_t rank,
                                             std::size_t count) {
   char message[160];
-  const int length = static_cast<int>(std::strlen(what) - (count == 1 ? 1 : 0));
   std::snprintf(message, sizeof message,
-                "%s: rank %zu of %zu %.*s is out of range, must be 0 to %zu", object, rank, count,
-                length, what, count - 1);
+                "%s: rank %zu of %zu %s%s is out of range, must be 0 to %zu", object, rank, count,
+                what, count == 1 ? "" : "s", count - 1);
   fail<std::out_of_range>(message);
 }
 

@@ -68,7 +68,7 @@ struct ranked_barrier::state {
 
   own_state& checked(std::size_t rank) {
     if (LOCKSTEP_UNLIKELY(rank >= participants)) {
-      detail::fail_rank("lockstep::ranked_barrier", "participants", rank, participants);
+      detail::fail_rank("lockstep::ranked_barrier", "participant", rank, participants);
     }
     return ranks[rank].value;
   }

@@ -105,7 +105,7 @@ LOCKSTEP_INLINE sub_team member::first(std::size_t k, call_site where) {
 }
 
 LOCKSTEP_INLINE bool member::await_step_unless_stopped(std::size_t rank, std::size_t step) {
-  detail::checked_rank("lockstep::member::await_step", "members", rank, size());
+  detail::checked_rank("lockstep::member::await_step", "member", rank, size());
   if (rank != this->rank()) return at_.wait_for_step(rank, step);
   if (step <= published_) return !at_.is_stopped();
   char message[160];

@@ -256,7 +256,7 @@ class team_core : public aligned_new<256> {
   }
   /// What a thread of the user does until the team is closed.
   void serve(std::size_t rank) {
-    checked_rank("lockstep::external_team::serve", "members", rank, size_);
+    checked_rank("lockstep::external_team::serve", "member", rank, size_);
     if (rank == 0 || claimed_[rank].exchange(1, memory_order_relaxed) != 0) {  // 3
       if (rank != 0 && board_.is_closed()) return;
       fail_argument(

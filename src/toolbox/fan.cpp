@@ -52,7 +52,7 @@ struct fan_in_out::state {
     for (std::size_t i = 0; i < how_many_waiters; ++i) waiters[i].value.phase = first_phase;
   }
   waiter_state& waiter(std::size_t rank) {
-    return waiters[detail::checked_rank(name, "waiters", rank, waiters.size())].value;
+    return waiters[detail::checked_rank(name, "waiter", rank, waiters.size())].value;
   }
 };
 
@@ -89,7 +89,7 @@ LOCKSTEP_INLINE std::size_t fan_in_out::notifiers() const noexcept {
 LOCKSTEP_INLINE std::size_t fan_in_out::waiters() const noexcept { return state_->waiters.size(); }
 
 LOCKSTEP_INLINE void fan_in_out::notify(std::size_t rank) {
-  detail::checked_rank(state_->name, "notifiers", rank, notifiers());
+  detail::checked_rank(state_->name, "notifier", rank, notifiers());
   state_->phases[rank].publish(++state_->written[rank].value);
 }
 

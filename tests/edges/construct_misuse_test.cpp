@@ -302,15 +302,15 @@ struct inner_wait {
      [](member& me, std::size_t) {
        me.scan_each(0, 100, 0, [](int) { return 1; }, std::plus<int>(), [](int, int) {});
      }},
-    {"a construct with nowait",
+    {"a work-sharing construct",
      [](member& me, std::size_t) {
        for (int i = 0; i < 20; ++i) me.single(lockstep::nowait, [] {});
      }},
-    {"a construct with nowait",
+    {"a work-sharing construct",
      [](member& me, std::size_t) {
        for (int i = 0; i < 20; ++i) me.sections(lockstep::nowait, [] {}, [] {});
      }},
-    {"a construct with nowait",
+    {"a work-sharing construct",
      [](member& me, std::size_t) {
        for (int i = 0; i < 20; ++i) {
          me.for_each(lockstep::nowait, 0, 9, [](int) {}, lockstep::guided_schedule());

@@ -53,7 +53,7 @@ TEST(error, ranks_below_the_count_are_returned) {
 
 TEST(error, a_rank_that_is_not_is_out_of_range_with_class_and_values) {
   const auto message = [](std::size_t rank, std::size_t count) {
-    return message_of<std::out_of_range>([=] { checked_rank("barrier", "members", rank, count); });
+    return message_of<std::out_of_range>([=] { checked_rank("barrier", "member", rank, count); });
   };
   EXPECT_EQ(message(4, 4), "barrier: rank 4 of 4 members is out of range, must be 0 to 3");
   EXPECT_EQ(message(1, 1), "barrier: rank 1 of 1 member is out of range, must be 0 to 0");

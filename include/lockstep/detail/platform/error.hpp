@@ -28,7 +28,7 @@ constexpr std::size_t max_participants = 65536;
 [[noreturn]] void end_program(const char* format, ...) noexcept LOCKSTEP_PRINTS(1);
 
 /// They throw (fail_use std::logic_error, fail_rank std::out_of_range, the others std::invalid_argument), or print and
-/// abort. The message is what std::printf would print.
+/// abort. The message is what std::printf would print; `what` of fail_rank is a noun in the singular.
 [[noreturn]] void fail_argument(const char* format, ...) LOCKSTEP_PRINTS(1);
 [[noreturn]] void fail_use(const char* format, ...) LOCKSTEP_PRINTS(1);
 [[noreturn]] void fail_range(const char* object, const char* what, std::size_t value,
