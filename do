@@ -154,7 +154,7 @@ do_build() {
   fi
   need build program test model scripts openmp mpi
   case $preset in
-    clang | plain) need clang libomp ;;
+    clang | plain) need clang libomp && need_if_possible linker ;;
     *san) need clang && need_if_possible linker ;;
   esac
   build "$preset"
