@@ -308,7 +308,7 @@ static void barriers_in_two_halves(void) {
     CHECK_CODE(lockstep_barrier_wait_for(barrier, first, 0), LOCKSTEP_TIMED_OUT);
     CHECK_CODE(lockstep_barrier_wait_for(barrier, first, 1000000), LOCKSTEP_TIMED_OUT);
     CHECK_OK(lockstep_barrier_arrive(barrier, &second));
-    CHECK_FAILS(lockstep_barrier_arrive(barrier, &second), LOCKSTEP_ERROR_USE, "a thread more");
+    CHECK_FAILS(lockstep_barrier_arrive(barrier, &second), LOCKSTEP_ERROR_USE, "one thread more than the 2");
     CHECK_OK(lockstep_barrier_wait_for(barrier, second, LOCKSTEP_FOREVER));
     CHECK_OK(lockstep_barrier_wait_for(barrier, first, 0));
   }
