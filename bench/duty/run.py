@@ -21,7 +21,7 @@ import grid_verdict  # noqa: E402
 KINDS = ("regular", "tenth", "alternating", "random")
 LOOPS = (5, 20, 100, 500)
 GAPS = (0, 10, 50, 200, 1000, 3000, 16000)
-LEGEND = """ratio to the serial loop, median (mean of all; CPUs used). lockstep: through run(), to which every member comes;
+LEGEND = """ratio to the serial loop, median (mean over serial loops of the same time; CPUs used). lockstep: through run(), to which every member comes;
 lockstep loops: through for_each(); the others: every thread does its part, but oneTBB, whose caller does what is late."""
 
 

@@ -139,7 +139,10 @@ class Measurement:
                                                self.serial.get((group.setting, cell, by), []), self.cpus.get(key, []))
                     if failed:
                         record["error"] = self.failures[(group, peer)]
-                    for name, values in self.more.get(key, {}).items():
+                    more = dict(self.more.get(key, {}))
+                    if "mean_ratio" in more:  # over serial loops of the same time, by the process that took both
+                        record["mean_ratio"] = records.rounded(records.quantile(more.pop("mean_ratio"), 0.5))
+                    for name, values in more.items():
                         record[name] = {"median": records.rounded(records.quantile(values, 0.5)),
                                         "max": records.rounded(max(values))}
                     result.append(record)

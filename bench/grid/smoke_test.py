@@ -69,6 +69,12 @@ class Smoke(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stdout), (2, ""))
                     self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
 
+    def test_gaps_as_long_as_the_loop_have_serial_loops_of_the_same_time(self):
+        done = subprocess.run([Path(DIRECTORY) / "team_lockstep", "duty", "lockstep", "--threads", "2", "--samples", "1",
+                               "--seconds", "0.01", "--cells", "regular:20:0:3,regular:20:200:3"],
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(["mean_ratio" in cell.get("more", {}) for cell in json.loads(done.stdout)["cells"]], [False, True])
+
     def test_a_runner_refuses_what_is_no_cell(self):
         runner = Path(DIRECTORY) / "team_lockstep"
         for arguments in (["duty", "lockstep"], ["barrier", "lockstep", "--cells", "regular:5:0:1"],

@@ -47,7 +47,7 @@ template <class Loop>
 void sample_end(const request& wanted, const cell& one, cell_times& seen, const Loop& loop) {
   gaps before(gap_kind::regular, 1000 * one.pause_us, wanted.seed);
   const bench::stopwatch watch;
-  seen.loops_ns.push_back(times_after(wanted, before, one.loops, loop));
+  seen.loops_ns.push_back(times_after(wanted, [&] { poll_for(before.next()); }, one.loops, loop));
   add_time(seen, watch.elapsed());
   const double first = cpu_seconds_of_idling(), second = cpu_seconds_of_idling();
   const std::string turn = " " + std::to_string(seen.loops_ns.size() - 1);
