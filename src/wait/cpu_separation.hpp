@@ -56,12 +56,15 @@ class cpu_separation {
     return value == nullptr || !is_switched_off(value);
   }
 
-  /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` last noted another
-  /// CPU. False if it noted none, or if this call moves the thread.
-  LOCKSTEP_NOINLINE bool is_separated(std::size_t rank, std::size_t other,
-                                      std::uint64_t now) noexcept {
+  /// `here`: since this member last looked, the other one has noted the same CPU. `elsewhere`: it last noted another one.
+  enum class sight : unsigned char { nowhere, here, elsewhere };
+
+  /// Called by member `rank` in a wait for member `other` that outlasts its first poll. `nowhere` also if this call moves
+  /// the thread.
+  LOCKSTEP_NOINLINE sight look_for(std::size_t rank, std::size_t other,
+                                   std::uint64_t now) noexcept {
     const int cpu = current_cpu();
-    if (cpu < 0) return false;
+    if (cpu < 0) return sight::nowhere;
     sighting& own = sightings_[rank].value;
     const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & sighting::cpu_bits;
     own.turn += sighting::one_turn;
@@ -70,17 +73,20 @@ class cpu_separation {
     const std::uint32_t there = theirs & sighting::cpu_bits;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
-    if (is_news && there == here) shares_cpu(rank, now);
-    if (is_news && there != here) pace_of(rank).separation.has_own_cpu();
-    return there != 0 && there != here;
+    if (is_news && there == here) return shares_cpu(rank, now) ? sight::nowhere : sight::here;
+    if (is_news) pace_of(rank).separation.has_own_cpu();
+    return there != 0 && there != here ? sight::elsewhere : sight::nowhere;
   }
-  /// Member `rank` was found on the CPU of the member that it waits for: it may move.
-  LOCKSTEP_NOINLINE void shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
+  bool is_separated(std::size_t rank, std::size_t other, std::uint64_t now) noexcept {
+    return look_for(rank, other, now) == sight::elsewhere;
+  }
+  /// Member `rank` was found on the CPU of the member that it waits for. True if it moves.
+  LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
     separation_pace& pace = pace_of(rank).separation;
     const separation_pace::advice what = pace.shares_cpu(now);
     const int cpu = current_cpu();
-    if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return;
-    if (what == separation_pace::advice::move_if_free && is_machine_full(false)) return;
+    if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return false;
+    if (what == separation_pace::advice::move_if_free && is_machine_full(false)) return false;
     move_off_cpu(static_cast<unsigned>(cpu));
     pace.moved();
     if (observers() != 0) {
@@ -88,6 +94,7 @@ class cpu_separation {
                 "it shared its CPU with the member that it waited for",
                 static_cast<std::uint64_t>(cpu));
     }
+    return true;
   }
   /// What one member has learned; only its thread uses it.
   member_pace& pace_of(std::size_t rank) noexcept { return paces_[rank].value; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/region/anticipation_wait_test.cpp -- EXPECT-1 to EXPECT-3 on a clock of the test's own
+// tests/region/anticipation_wait_test.cpp -- EXPECT-1 to EXPECT-5 on a clock of the test's own
 #include "region/anticipation.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class anticipating_wait_test : public testing::Test {
   template <class Waitable>
   void wait_for_region(Waitable& what) {
     if (what.ready() || lockstep::detail::wait_engine::first_poll(what)) return;
-    lockstep::detail::wait_for_region(what, wait_policy(), all_, 0, noted_, heard_, 0);
+    lockstep::detail::wait_for_region(what, wait_policy(), all_, 1, noted_, heard_, 0);
   }
   /// A wait for what comes after `gap`.
   region wait_for(std::uint64_t gap, std::uint64_t late = 0) {
@@ -57,8 +57,8 @@ class anticipating_wait_test : public testing::Test {
     return what;
   }
   std::uint64_t begin_ = 0, end_ = 0;
-  cpu_separation all_{1, false};
-  member_pace& pace_ = all_.pace_of(0);
+  cpu_separation all_{2, false};
+  member_pace& pace_ = all_.pace_of(1);
   missed_loops noted_;
   std::uint32_t heard_ = 0;
 };
@@ -100,6 +100,35 @@ TEST_F(anticipating_wait_test, polls_give_the_cpu_away_EXPECT_2) {
   const region what = wait_for(40 * us);
   EXPECT_TRUE(what.sleeps.empty());
   EXPECT_GE(scripted_system::instance().count(call::yield) - before, 8u);
+}
+
+TEST_F(anticipating_wait_test, who_sees_the_caller_on_its_cpu_yields_before_it_polls_EXPECT_5) {
+  scripted_system& system = scripted_system::instance();
+  for (int i = 0; i < 6; ++i) wait_for(40 * us);
+  const auto first_yield_with_caller_on = [&](int cpu) {
+    std::uint64_t at = 0;
+    system.cpu = cpu;
+    all_.is_separated(0, 1, system.now);
+    system.cpu = 7;
+    system.on_yield = [&] { at = at != 0 ? at : system.now; };
+    wait_for(40 * us);
+    return at - begin_;
+  };
+  EXPECT_GT(first_yield_with_caller_on(3), 3 * us);
+  EXPECT_LT(first_yield_with_caller_on(7), 1500u);
+  EXPECT_GT(first_yield_with_caller_on(3), 3 * us);
+}
+
+TEST_F(anticipating_wait_test,
+       who_comes_back_from_that_yield_late_has_lost_no_time_slice_EXPECT_5) {
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  for (int i = 0; i < 6; ++i) {
+    all_.is_separated(0, 1, system.now);
+    system.yield_cost = 50 * us;  // the caller has the CPU meanwhile
+    wait_for(40 * us);
+    EXPECT_FALSE(pace_.take_had_no_cpu());
+  }
 }
 
 TEST_F(anticipating_wait_test, who_polled_without_a_cpu_when_it_came_says_so) {

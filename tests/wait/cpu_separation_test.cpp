@@ -131,6 +131,33 @@ TEST_F(cpu_separation_test, where_the_other_one_has_said_nothing_new_nobody_leav
   EXPECT_TRUE(left().empty());
 }
 
+TEST_F(cpu_separation_test, the_other_one_is_here_once_for_each_time_that_it_says_so) {
+  using sight = cpu_separation::sight;
+  cpu_separation board(2, true);
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  EXPECT_EQ(board.look_for(1, 0, system.now), sight::nowhere);
+  board.is_separated(0, 1, system.now);
+  EXPECT_EQ(board.look_for(1, 0, system.now), sight::here);
+  EXPECT_EQ(board.look_for(1, 0, system.now), sight::nowhere) << "it may have left since";
+  system.cpu = 3;
+  EXPECT_EQ(board.look_for(1, 0, system.now), sight::elsewhere);
+}
+
+TEST_F(cpu_separation_test, who_has_just_left_the_others_cpu_is_not_there) {
+  cpu_separation board(2, true);
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  auto last = cpu_separation::sight::here;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(last, cpu_separation::sight::here);
+    board.is_separated(0, 1, system.now += 50 * ms);
+    last = board.look_for(1, 0, system.now);
+  }
+  EXPECT_EQ(left(), std::vector<unsigned>{7});
+  EXPECT_EQ(last, cpu_separation::sight::nowhere);
+}
+
 TEST_F(cpu_separation_test, where_the_system_does_not_tell_the_cpu_nothing_is_known) {
   cpu_separation board(2, true);
   wait_in_turns(board, -1, -1);
