@@ -17,8 +17,8 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
 # NIGHT leaves the test, and the program that only it needs, to ./do nightly: not where LOCKSTEP_TEST_BRIEF is ON.
-# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF; 'pure', for functions of values, out of ThreadSanitizer's, which has nothing to say of
-# them.
+# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF; 'pure', for functions
+# of values, out of ThreadSanitizer's, which has nothing to say of them.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
 # variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.

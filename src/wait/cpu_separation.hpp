@@ -77,6 +77,7 @@ class cpu_separation {
     if (is_news) pace_of(rank).separation.has_own_cpu();
     return there != 0 && there != here ? sight::elsewhere : sight::nowhere;
   }
+  /// The same: whether it last noted another CPU.
   bool is_separated(std::size_t rank, std::size_t other, std::uint64_t now) noexcept {
     return look_for(rank, other, now) == sight::elsewhere;
   }
