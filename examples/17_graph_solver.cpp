@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   auto test = g.node("test", [&] { return problem.residual() > tolerance; });  // true: again
   auto output = g.node("output", [&] { answer = problem.x(); });
   g.series(set_up, g.loop(g.series(update, swap, residual, test)), output);
-  lockstep::plan plan(g, team);  // decides once who runs what, and who waits for whom
+  lockstep::plan plan(g, team);  // decides once which member runs what, and waits for which
   plan.run();                    // allocates nothing, takes no lock
   // [/graph]
 

@@ -37,7 +37,7 @@ struct with_constructor {
   int operator()(int i) const { return i + offset; }
   int offset;
 };
-/// Its constructor is a template: whether something fits it cannot be asked.
+/// Its constructor is a template. No trait tells for which types its body compiles.
 struct from_container {
   template <class Type>
   explicit from_container(std::vector<Type>& of) : data(of.data()) {}

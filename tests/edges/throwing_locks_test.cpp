@@ -165,7 +165,8 @@ TEST_P(throwing_locks, CONDITION6_one_in_the_middle_of_a_chain_that_cannot_unloc
   lock.lock();
   lock.before_unlock = [&] {
     lock.before_unlock = [] {};
-    // One that waits without the lock, and gives the lock up in our place: it is behind us in the queue.
+    // This thread waits behind the main thread in the queue. It does not take the lock: it unlocks the one that the main
+    // thread holds.
     threads.emplace_back([&] {
       struct shared_unlock {
         std::mutex& inner;

@@ -198,7 +198,7 @@ void exempt_this_thread() {
     int nobody = 0;
     if (is_exempt(self) || each.compare_exchange_strong(nobody, self)) return;
   }
-  // Senders of earlier disturbances have ended: theirs is the last place.
+  // All places are taken. The threads of earlier disturbances have ended, so the last place may be used again.
   exempt[most_exempt - 1].store(self);
 }
 
