@@ -108,8 +108,7 @@ struct expected_region {
       }
       now = monotonic_nanoseconds();
       if (before >= yields_at) yields_at = now + time_between_yields;
-      const bool lost_slice = now - before > backoff_trust::long_yield;
-      pace.looked_after(now - before, lost_slice && is_machine_full(true));
+      if (pace.looked_after(now - before)) pace.lost_slice(is_machine_full(true));
       if (is_ready) return true;
       if (!pace.expects() || missed.count() != heard) return false;
     }

@@ -198,12 +198,19 @@ class member_pace {
     start_ = larger(start_, end);
     polled_ = 0;
   }
-  /// This much time passed between two looks of a poll. If it is long, another thread had the CPU. If it is a time slice,
-  /// that was a stranger where the machine is full: GAP-3. Else it was the caller: SEPARATE-5.
-  void looked_after(std::uint64_t time, bool is_full) noexcept {
+  /// This much time passed between two looks of a poll. If it is long, another thread had the CPU. True if that is a time
+  /// slice.
+  bool looked_after(std::uint64_t time) noexcept {
     had_no_cpu_ = time > lost_time;
-    if (time > backoff_trust::long_yield && is_full) doubt_ = doubt_after_slice;
-    if (time > backoff_trust::long_yield && !is_full) separation.lost_slice();
+    return time > backoff_trust::long_yield;
+  }
+  /// It lost a time slice in a poll: to a stranger where the machine is full, GAP-3, else to the caller, SEPARATE-5.
+  void lost_slice(bool is_full) noexcept {
+    if (is_full) {
+      doubt_ = doubt_after_slice;
+    } else {
+      separation.lost_slice();
+    }
   }
   /// The region came. `is_gap`: the member waited for nothing else.
   void wait_ends(std::uint64_t now, bool is_gap) noexcept {

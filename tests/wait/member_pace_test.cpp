@@ -176,9 +176,10 @@ TEST(member_pace, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_again
 TEST(member_pace, a_time_slice_lost_to_a_stranger_turns_it_off_for_some_waits_GAP_3) {
   member_pace known;
   for (int i = 0; i < 20; ++i) known.came_after(ms);
-  known.looked_after(1 * ms, true);
+  EXPECT_FALSE(known.looked_after(1 * ms));
   EXPECT_TRUE(known.expects());
-  known.looked_after(3 * ms, true);
+  EXPECT_TRUE(known.looked_after(3 * ms));
+  known.lost_slice(true);
   EXPECT_FALSE(known.expects());
   for (int i = 0; i < 60; ++i) known.came_after(ms);
   EXPECT_FALSE(known.expects());
@@ -263,7 +264,7 @@ TEST(member_pace, who_polled_without_a_cpu_when_it_came_says_so_once_SEPARATE_5)
   const auto came_after = [&known](std::uint64_t last_look) {
     known.wait_begins(5000 * ms, 0);
     EXPECT_EQ(known.next_step(5000 * ms + 3 * us).what, step::kind::poll);
-    known.looked_after(last_look, false);
+    EXPECT_FALSE(known.looked_after(last_look));
     known.wait_ends(5000 * ms + 30 * us, true);
   };
   came_after(1 * us);
@@ -276,12 +277,14 @@ TEST(member_pace, who_polled_without_a_cpu_when_it_came_says_so_once_SEPARATE_5)
 TEST(member_pace, who_lost_a_time_slice_where_a_cpu_is_free_goes_on_and_moves_at_once_SEPARATE_5) {
   member_pace known;
   for (int i = 0; i < 20; ++i) known.came_after(ms);
-  known.looked_after(1 * ms, false);
+  EXPECT_FALSE(known.looked_after(1 * ms));
   EXPECT_EQ(known.separation.shares_cpu(5000 * ms), separation_pace::advice::stay);
-  known.looked_after(3 * ms, false);
+  EXPECT_TRUE(known.looked_after(3 * ms));
+  known.lost_slice(false);
   EXPECT_TRUE(known.expects());
   EXPECT_EQ(known.separation.shares_cpu(5001 * ms), separation_pace::advice::move_if_free);
-  known.looked_after(3 * ms, true);
+  EXPECT_TRUE(known.looked_after(3 * ms));
+  known.lost_slice(true);
   EXPECT_EQ(known.separation.shares_cpu(6000 * ms), separation_pace::advice::stay);
 }
 
