@@ -29,6 +29,14 @@ struct cell {
   }
 };
 
+/// A value of a trivially copyable type, which may have no default constructor, from its bytes at any address.
+template <class Type>
+Type copy_of_bytes(const void* from) noexcept {
+  alignas(Type) unsigned char storage[sizeof(Type)];
+  std::memcpy(storage, from, sizeof(Type));
+  return std::move(*reinterpret_cast<Type*>(storage));
+}
+
 /// Memory for values of one type that do not fit a cell, made one by one.
 class kept_block {
  public:

@@ -62,17 +62,10 @@ template <class Type, class Operation>
 struct combine_of {
   static void call(const void* context, void* into, const void* next) {
     Operation& op = *static_cast<Operation*>(const_cast<void*>(context));
-    const Type result(op(copy_of(into), copy_of(next)));
+    const Type result(op(copy_of_bytes<Type>(into), copy_of_bytes<Type>(next)));
     std::memcpy(into, static_cast<const void*>(&result), sizeof(Type));
   }
   static world_combine with(Operation& op) noexcept { return {call, &op}; }
-
- private:
-  static Type copy_of(const void* from) noexcept {
-    alignas(Type) unsigned char storage[sizeof(Type)];
-    std::memcpy(storage, from, sizeof(Type));
-    return std::move(*reinterpret_cast<Type*>(storage));
-  }
 };
 
 /// What one rank sends and another keeps.

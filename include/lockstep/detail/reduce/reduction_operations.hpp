@@ -79,11 +79,7 @@ struct cell_access {
   static void put(member_state&, kept_values&, cell& into, const Type& value) noexcept {
     put(nullptr, into, value);
   }
-  static Type get(const cell& from) noexcept {
-    alignas(Type) unsigned char storage[sizeof(Type)];
-    std::memcpy(storage, from.bytes, sizeof(Type));
-    return std::move(*reinterpret_cast<Type*>(storage));
-  }
+  static Type get(const cell& from) noexcept { return copy_of_bytes<Type>(from.bytes); }
   static Type take(const cell& from, bool) noexcept { return get(from); }
 };
 template <class Type>
@@ -301,7 +297,8 @@ struct node_walk {
   }
   /// The same of more than one. Of a leaf there is no call: it would take as long as a short leaf. So would a look.
   Type of_leaves(std::size_t first, std::size_t last, std::size_t leaves) const {
-    const std::size_t half = (leaves + 1) / 2, middle = first + half * run.leaf_size;
+    const std::size_t half = reduction_tree::middle_of(0, leaves);
+    const std::size_t middle = first + half * run.leaf_size;
     Type sum(half == 1 ? of_leaf(first, middle) : of_leaves(first, middle, half));
     sum = op(std::move(sum),
              leaves - half == 1 ? of_leaf(middle, last) : of_leaves(middle, last, leaves - half));
@@ -317,7 +314,8 @@ struct node_walk {
     if (last - first <= reduction_tree::strip_length && !node_value<Type>::is_large) {
       return node_value<Type>([&] { return of_leaves(first, last, leaves); });
     }
-    const std::size_t half = (leaves + 1) / 2, middle = first + half * run.leaf_size;
+    const std::size_t half = reduction_tree::middle_of(0, leaves);
+    const std::size_t middle = first + half * run.leaf_size;
     node_value<Type> sum(of_node(first, middle, half));
     goes_on = goes_on && !is_stopped(run);
     if (goes_on) sum.combine(op, of_node(middle, last, leaves - half));
