@@ -357,8 +357,8 @@ class flow_planner : private flow_scheduler {
     plan_step made = plan_step();
     made.first_call = made.last_call = static_cast<std::uint32_t>(made_.calls.size());
     made.first_wait = static_cast<std::uint32_t>(made_.waits.size());
-    made_.waits.insert(made_.waits.end(), waits_.begin() + first.first_wait,
-                       waits_.begin() + first.last_wait);
+    made_.waits.insert(made_.waits.end(), waits_.data() + first.first_wait,
+                       waits_.data() + first.last_wait);
     made.last_wait = static_cast<std::uint32_t>(made_.waits.size());
     made.loop = first.item >= nodes_ ? first.item - nodes_ : 0;
     made.is_open = is_open(first);

@@ -69,8 +69,8 @@ class calm_writes {
       sigset_t only;
       sigemptyset(&only);
       sigaddset(&only, each);
-      int taken = 0;
 #if !defined(__wasm__)  // nothing raises them there
+      int taken = 0;
       sigwait(&only, &taken);
 #endif
     }

@@ -258,8 +258,8 @@ def absolute_directories(tools, build):
     run(tools.cmake, "-DCMAKE_INSTALL_INCLUDEDIR=include", f"-DCMAKE_INSTALL_PREFIX={prefix}",
         f"-DCMAKE_INSTALL_DATADIR={data}", build)
     run(tools.cmake, "--install", build)
-    for name in ("lockstep", "lockstep-header-only"):
-        tools.use_pkg_config(data, prefix / "include", name)
+    tools.use_pkg_config(data, prefix / "include")
+    tools.use_pkg_config(data, prefix / "include" / "lockstep-header-only", "lockstep-header-only")
     tools.use_find_package(prefix, "absolute2-consumer", f"-Dlockstep_DIR={data}/cmake/lockstep",
                            f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
 
