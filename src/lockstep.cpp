@@ -71,7 +71,6 @@
 
 // loop
 #include "loop/loops.cpp"
-#include "loop/weighted_schedule.cpp"
 
 // reduce
 #include "reduce/member_reductions.cpp"

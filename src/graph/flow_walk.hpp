@@ -148,9 +148,7 @@ class flow_walk {
 
   bool wait_or_help(std::uint32_t lane, std::uint64_t steps) {
     const bool has_patience = looks_each_ > 1 && own_.patience.asks();
-    for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
-      detail::polling_pause();
-      if (!has_done(lane, steps)) continue;
+    if (has_patience && come_in_time([&] { return has_done(lane, steps); })) {
       own_.patience.paid();
       return true;
     }

@@ -70,8 +70,6 @@ class loop_share {
   std::size_t size() const noexcept { return of_.shares; }
   bool is_alone() const noexcept { return of_.shares == 1; }
   std::uint32_t parts() const noexcept { return of_.parts; }
-  /// Its number among those of the share.
-  std::uint32_t part() const noexcept { return of_.part; }
   /// This part's number among the parts of all shares.
   std::size_t number() const noexcept { return of_.rank * of_.parts + of_.part; }
   std::uint32_t region() const noexcept { return of_.region; }
@@ -156,15 +154,12 @@ class loop_crew {
     if (plan_.shares > 1 && !is_done) {
       const bool has_patience = plan_.parts == 1 && !is_crowded_ && !(is_asleep_ && plan_.wakes) &&
                                 trust_in_others_.asks();
-      if (!has_patience || !board_.collect_shortly(0, board_.current(), polls_for_late_members)) {
+      const auto have_come = [this] { return board_.have_reported(0, board_.current()); };
+      if (!has_patience || !come_in_time(have_come)) {
         all_came = !take_told(0, 0, board_.current());
-        board_.collect(0, board_.current());
+        board_.collect(0, board_.current());  // asked again: in a child of fork() it is another one
       }
-      if (all_came) {
-        trust_in_others_.paid();
-      } else {
-        trust_in_others_.failed();
-      }
+      trust_in_others_.learn(all_came);
       if (all_came && !is_asleep_ && !plan_.is_probe) pace_.came_by_themselves();
     }
     if (plan_.is_timed && of_.place != nullptr) learn(all_came);
@@ -291,17 +286,18 @@ class loop_crew {
   /// By the thread of rank `self`. Does nothing in a loop that was stopped.
   LOCKSTEP_NOINLINE void run_part(std::size_t self, const loop_part& of, const job& what) {
     if (of.shares != 1 && stop_.requested(of.region)) return;
-    const observed_share by_thread(of.shares != 1 ? team_ : nullptr, self, of.region);
     open_part* seen = nullptr;
+    member_ledger* account = nullptr;
     if (LOCKSTEP_UNLIKELY(observers() != 0) && team_ != nullptr) {
+      if (of.shares != 1) account = share_begins(*team_, self, of.region);
       seen = loop_part_begins(
           {team_->team, of.region, static_cast<std::uint32_t>(of.rank), of.shares}, of.part);
     }
     loop_share me(stop_, counts_[0].value.tickets, of,
                   of.parts == 1 ? &board_.beside_report(of.rank) : nullptr);
-    call_guarded(stop_, of.region, errors_, first_error::position_of(of.rank, of.part), what, me);
+    call_guarded(stop_, of.region, errors_, me.number(), what, me);
     if (LOCKSTEP_UNLIKELY(seen != nullptr)) loop_part_ends(*seen);
-    by_thread.end_part();
+    if (LOCKSTEP_UNLIKELY(account != nullptr)) share_ends(*account);
   }
 
   // What the caller measures.

@@ -38,6 +38,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+struct loop_ends;  // of loop_crew.hpp
+
 /// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
@@ -46,6 +48,7 @@ struct loop_request {
   std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
   bool can_split;      ///< shares may have several parts
   source_place where;  ///< for observers
+  const loop_ends* ends = nullptr;
   // Of a plan, whose shares are run like those of a loop.
   bool is_plan = false;
   double gain = unknown_gain;  ///< the nanoseconds that members save when they come

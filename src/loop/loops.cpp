@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// src/loop/loops.cpp -- the bodies of loops.hpp (layer: loop)
+// src/loop/loops.cpp -- the bodies of loops.hpp and weighted_schedule.hpp (layer: loop)
 #include "loops.hpp"
 
+#include <lockstep/weighted_schedule.hpp>
 #include "partition.hpp"
 
 namespace lockstep {
@@ -43,27 +44,16 @@ class late_shares : public usual_arrival {
 
  private:
   LOCKSTEP_NOINLINE void take_when_late() {
-    if (at_.last_by_rank + 1 == at_.phase || !at_.looks.asks() || come_in_time()) return;
-    if (take_all()) {
-      at_.looks.paid();
-    } else {
-      at_.looks.failed();
-    }
-  }
-
-  bool come_in_time() {
+    if (at_.last_by_rank + 1 == at_.phase || !at_.looks.asks()) return;
     const wait_policy policy = barrier().policy();
-    if (policy.is_crowded() || policy.is_block() || cpus_for_waits() == 1) return false;
-    if (!at_.patience.asks()) return false;
-    for (unsigned polls = polls_for_late_members; polls > 0; --polls) {
-      polling_pause();
-      if (barrier().have_all_arrived(at_)) {
-        at_.patience.paid();
-        return true;
-      }
+    const bool has_patience =
+        !policy.is_crowded() && !policy.is_block() && cpus_for_waits() > 1 && at_.patience.asks();
+    if (has_patience) {
+      const bool came = come_in_time([this] { return barrier().have_all_arrived(at_); });
+      at_.patience.learn(came);
+      if (came) return;
     }
-    at_.patience.failed();
-    return false;
+    at_.looks.learn(take_all());
   }
 
   bool take_all() {
@@ -118,15 +108,11 @@ class ordered_iterations {
   ordered_iterations(const ordered_iterations&) = delete;
   ordered_iterations& operator=(const ordered_iterations&) = delete;
 
-  /// For the function of the iteration at hand.
-  ordered_turn& turn() noexcept { return turn_; }
-
-  void begin(std::size_t position) noexcept {
+  void run(std::size_t position, const loops::ordered_body& body) {
     position_ = position;
     has_taken_ = has_passed_ = false;
-  }
-  /// Passes the turn on if the iteration has not: it has not taken it, or caught what turn(f) threw.
-  void end() {
+    body(position, turn_);
+    // It has not taken the turn, or caught what turn(f) threw.
     if (!has_passed_ && turns_.wait_for_turn(position_)) pass();
   }
 
@@ -226,11 +212,7 @@ LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std
   ticket_source tickets(at);
   ordered_iterations iterations(tickets, throws);
   const auto part = [&](std::size_t i, std::size_t end) {
-    for (; i < end && !at.is_stopped(); ++i) {
-      iterations.begin(i);
-      body(i, iterations.turn());
-      iterations.end();
-    }
+    for (; i < end && !at.is_stopped(); ++i) iterations.run(i, body);
   };
   hand_out_in(at, tickets, length, how, part);
   return tickets.leave() && at.sync();
@@ -238,5 +220,17 @@ LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std
 
 }  // namespace loops
 }  // namespace detail
+
+LOCKSTEP_INLINE weighted_schedule::weighted_schedule(std::size_t members)
+    : blocks_(new detail::weighted_blocks(members)) {}
+LOCKSTEP_INLINE weighted_schedule::~weighted_schedule() { delete blocks_; }
+
+LOCKSTEP_INLINE std::size_t weighted_schedule::members() const noexcept {
+  return blocks_->members();
+}
+LOCKSTEP_INLINE double weighted_schedule::weight(std::size_t rank) const noexcept {
+  return blocks_->weight(rank);
+}
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

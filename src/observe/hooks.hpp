@@ -157,27 +157,10 @@ void part_ends(member_view& self) noexcept;
 /// 60.
 open_part* loop_part_begins(const observed_member& who, std::uint32_t part) noexcept;
 void loop_part_ends(open_part& what) noexcept;
-/// For the ledger: the thread of rank `self` begins to run such parts. The result is null if the ledger is off.
+/// For the ledger: the thread of rank `self` begins to run such a part, and has run it, before others can know. The
+/// result is null if the ledger is off.
 member_ledger* share_begins(const team_view& team, std::size_t self, std::uint32_t region) noexcept;
 void share_ends(member_ledger& of) noexcept;
-
-/// The parts of loops that one thread of a team runs.
-class observed_share {
- public:
-  /// `team` may be null.
-  observed_share(const team_view* team, std::size_t self, std::uint32_t region) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0) && team != nullptr) {
-      own_ = share_begins(*team, self, region);
-    }
-  }
-  /// A part is done, before others can know.
-  void end_part() const noexcept {
-    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) share_ends(*own_);
-  }
-
- private:
-  member_ledger* own_ = nullptr;
-};
 
 // Nodes of plans.
 

@@ -14,7 +14,6 @@
 #include <lockstep/detail/reduce/reductions.hpp>
 
 #include "../loop/loops.hpp"
-#include "../region/stop_source.hpp"
 #include "reduction_tree.hpp"
 
 namespace lockstep {
@@ -28,27 +27,17 @@ leaf_run run_of(const At& at, std::size_t length, index_range leaves) noexcept {
   return {length, reduction_tree::leaf_size(length), leaves, &at.stop(), at.region()};
 }
 
-/// Puts the values of the maximal nodes in a block of leaves into cell_of(number, first leaf). False once the region is
-/// stopped.
-template <class At, class CellOf>
-bool fold_nodes(const operations& what, const operands& of, const At& at, std::size_t length,
-                index_range block, kept_values* keeps, const CellOf& cell_of) {
+/// Calls evaluate(number, node) for the maximal nodes in a block of leaves, until it returns false: then the region is
+/// stopped, and so does this.
+template <class Evaluate>
+bool for_nodes(std::size_t length, index_range block, const Evaluate& evaluate) {
   std::size_t number = 0;
   bool goes_on = true;
   reduction_tree::maximal_nodes(reduction_tree::leaves_of(length), block.first, block.last,
                                 [&](std::size_t a, std::size_t b) {
-                                  goes_on = goes_on && what.fold(of, run_of(at, length, {a, b}),
-                                                                 keeps, cell_of(number++, a));
+                                  goes_on = goes_on && evaluate(number++, index_range{a, b});
                                 });
   return goes_on;
-}
-
-/// Where values that do not fit a cell are kept until the end of the region; null if they do.
-inline kept_values* prepare(member_state& at, const operations& what, kept_values& keeps) {
-  if (!what.are_kept) return nullptr;
-  member_state::note_kept_values(at.shared());
-  keeps.clear();
-  return &keeps;
 }
 
 class member_nodes {
@@ -99,7 +88,7 @@ class member_nodes {
   /// Puts the values of all leaves of the part, handed out by `how`, into the group's cells, and waits until all are
   /// there. False once the region is stopped.
   bool put_leaves(schedule how) {
-    kept_values* const keeps = prepare(at_, what_, at_.kept[member_state::leaves]);
+    kept_values* const keeps = at_.memory_for(member_state::leaves, what_.are_kept);
     bool goes_on = true;
     const auto put_part = [&](std::size_t first, std::size_t last) {
       const without_constructs mark(at_, "a reduction");
@@ -116,22 +105,18 @@ class member_nodes {
   /// Puts the nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
   bool put_nodes(std::size_t rank, bool from_leaves) const {
     group& shared = at_.shared();
-    kept_values* const keeps = prepare(at_, what_, shared.state(rank).kept[phase_ & 1u]);
+    kept_values* const keeps = shared.state(rank).memory_for(phase_ & 1u, what_.are_kept);
     const index_range mine = static_block(part_.first, part_.last, rank, at_.size());
-    const auto cell_of_node = [&](std::size_t node, std::size_t) -> cell& {
-      return rank == at_.rank() ? cell_of(rank, node) : shared.cell_of(rank, phase_, node);
-    };
-    if (!from_leaves) return fold_nodes(what_, of_, at_, length_, mine, keeps, cell_of_node);
     const auto leaf = [&shared](std::size_t a, std::size_t b) {
       return b - a == 1 ? &shared.leaves[a] : nullptr;
     };
-    std::size_t number = 0;
-    reduction_tree::maximal_nodes(reduction_tree::leaves_of(length_), mine.first, mine.last,
-                                  [&](std::size_t a, std::size_t b) {
-                                    what_.combine(of_, {a, b}, leaf, true, keeps,
-                                                  cell_of_node(number++, a));
-                                  });
-    return true;
+    return for_nodes(length_, mine, [&](std::size_t number, index_range node) {
+      cell& into =
+          rank == at_.rank() ? cell_of(rank, number) : shared.cell_of(rank, phase_, number);
+      if (!from_leaves) return what_.fold(of_, run_of(at_, length_, node), keeps, into);
+      what_.combine(of_, node, leaf, true, keeps, into);
+      return true;
+    });
   }
   cell& cell_of(std::size_t rank, std::size_t node) const {
     return node == 0 && first_values_ != nullptr ? first_values_[rank]

@@ -39,7 +39,7 @@ LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const oper
   member_nodes nodes(at, what, of, length, all);
   const auto combine_all = [&](cell& into) {
     reduction_tree::published_nodes published(all, at.size());
-    nodes.combine(published, all, prepare(at, what, at.kept[member_state::result]), into);
+    nodes.combine(published, all, at.memory_for(member_state::result, what.are_kept), into);
   };
   cell out = {};
   if (!nodes.put(how, out, combine_all)) return outcome::stopped;
@@ -67,7 +67,7 @@ LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operan
   }
   const leaf_run mine = run_of(at, length, at.block_of(all));
   const leaf_run rest = run_of(at, length, {all.last, all.last});
-  kept_values* const keeps = prepare(at, what, at.kept[member_state::leaves]);
+  kept_values* const keeps = at.memory_for(member_state::leaves, what.are_kept);
   cell* const sums = &at.shared().leaves[0];
   const bool goes_on = what.sum_leaves(of, mine, keeps, sums) && at.sync() &&
                        what.scan_leaves(of, 0, mine, sums, init, total) &&

@@ -25,7 +25,6 @@
 #define LOCKSTEP_SRC_REDUCE_REDUCTION_TREE_HPP
 
 #include <cstddef>
-#include <cstdint>
 
 #include <lockstep/detail/base/cells.hpp>
 #include <lockstep/detail/base/range_parts.hpp>

@@ -143,9 +143,11 @@ LOCKSTEP_NOINLINE inline void wait_for_region(waitable& what, wait_policy policy
   if (pace.take_had_no_cpu()) all.shares_cpu(rank, start);  // now, when there is time
   if (pace.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;
   pace.wait_begins(start, phase);
-  if (all.look_for(rank, 0, start) == cpu_separation::sight::here) yield_thread();
-  expected_region due{what, pace, missed, heard, monotonic_nanoseconds()};
+  expected_region due{what, pace, missed, heard, start};
   due.hears();
+  // If it expects nothing, the climb below looks.
+  if (pace.expects() && all.look_for(rank, 0, start) == cpu_separation::sight::here) yield_thread();
+  due.now = monotonic_nanoseconds();
   bool is_ready = what.ready(), was_expected = false;
   rung next = rung::yield;
   while (!is_ready && pace.expects()) {

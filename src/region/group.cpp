@@ -3,7 +3,6 @@
 #include "group.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "turns.hpp"
 
@@ -59,9 +58,6 @@ LOCKSTEP_INLINE const member_view& member_view::member_of(std::size_t rank) cons
 }
 
 LOCKSTEP_INLINE bool stop_source::is_stopped_alone() const noexcept { return alone_->is_stopped(); }
-LOCKSTEP_INLINE bool stop_source::has_own_stop_alone() const noexcept {
-  return alone_->has_own_stop();
-}
 LOCKSTEP_INLINE void stop_source::request_alone() noexcept { alone_->request_stop(); }
 
 LOCKSTEP_INLINE void member_state::request_stop() const { stop_->request(region_); }
@@ -115,8 +111,10 @@ LOCKSTEP_INLINE bool member_state::meet_at_first(const function_ref<void()>& fin
   });
 }
 
-LOCKSTEP_INLINE void member_state::note_kept_values(group& shared) noexcept {
-  shared.note(group::values);
+LOCKSTEP_INLINE kept_values& member_state::emptied(unsigned which) {
+  shared_->note(group::values);
+  kept[which].clear();
+  return kept[which];
 }
 
 struct is_past {
@@ -166,16 +164,11 @@ LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcep
   last_by_rank = phase;
 }
 
-LOCKSTEP_INLINE void member_state::destroy_kept_values() {
-  for (kept_values& each : kept) each.clear();
-}
-
-LOCKSTEP_INLINE void member_state::forget_kept_values() noexcept {
-  for (kept_values& each : kept) each.forget();
-}
-
-LOCKSTEP_INLINE void group::forget_kept_values() noexcept {
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+LOCKSTEP_INLINE void group::forget_others() noexcept {
+  ::new (static_cast<void*>(&subs_lock_)) short_lock();
+  for (std::size_t rank = 0; rank < most(); ++rank) {
+    for (kept_values& each : state(rank).kept) each.forget();
+  }
 }
 
 /// " (file:line)", or nothing if the place is not known.
@@ -226,6 +219,7 @@ LOCKSTEP_INLINE void member_state::begin_construct(const char* kind, call_site w
                                                            std::size_t rank, std::uint32_t phase) {
   const construct_note& theirs = state(rank).told[phase & 1u].note;
   if (theirs.kind == member_state::its_return()) self.report_missing(rank, mine);
+  if (mine.kind == member_state::its_return()) state(rank).report_missing(self.rank(), theirs);
   const bool is_lower = self.rank() < rank;
   const std::size_t low = is_lower ? self.rank() : rank, high = is_lower ? rank : self.rank();
   const construct_note &lows = is_lower ? mine : theirs, &highs = is_lower ? theirs : mine;
@@ -292,7 +286,9 @@ LOCKSTEP_INLINE void group::put_to_rest(bool was_stopped) {
   }
   if (was_stopped || has_left(steps)) steps_.reset(0, steps_.size());
   if (has_left(values)) {
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+    for (std::size_t rank = 0; rank < most(); ++rank) {
+      for (kept_values& each : state(rank).kept) each.clear();
+    }
   }
   left_.store(0, memory_order_relaxed);  // 4
 }

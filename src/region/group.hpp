@@ -72,8 +72,9 @@ class group {
   aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
-  /// In a child process: a thread that held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&subs_lock_)) short_lock(); }
+  /// In a child process: a thread that held the lock is not there. Leaves alone the values that another thread was about
+  /// to make or destroy.
+  void forget_others() noexcept;
 
   std::size_t most() const noexcept { return members_.size(); }
   member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
@@ -110,7 +111,7 @@ class group {
   /// After a region, when every member has ended its part: resets what they left behind, and destroys the values that
   /// they keep. No thread reads those any more. Called by the caller of the region, marked as inside (turns.hpp).
   LOCKSTEP_ALWAYS_INLINE void come_to_rest(bool was_stopped) {
-    if (was_stopped || has_left(values | steps)) put_to_rest(was_stopped);
+    if (was_stopped || left_.load(memory_order_relaxed) != 0) put_to_rest(was_stopped);  // 1
   }
 
   /// After a phase: checks that all members arrived in it from the same construct. If not, ends the program with a
@@ -124,17 +125,12 @@ class group {
       if (mine.note.kind == nullptr || theirs.note.kind == nullptr) continue;
       if (is_same(mine.note, theirs.note) && mine.without_wait == theirs.without_wait) continue;
       if (self.is_stopped()) return;
-      if (mine.note.kind == member_state::its_return()) {
-        state(rank).report_missing(self.rank(), theirs.note);
-      }
       report_difference(self, mine.note, rank, self.phase);
     }
   }
 
   /// A member has returned: GROUP-4.
   void note_return(member_state& self) noexcept;
-  /// In a child process: leaves alone the values that another thread was about to make or destroy.
-  void forget_kept_values() noexcept;
 
  private:
   friend struct sub_group;
@@ -144,7 +140,7 @@ class group {
   static bool is_same(const construct_note& a, const construct_note& b) noexcept {
     return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
   }
-  /// The member is in `mine`; `rank` has arrived in phase `phase` from another construct, or has returned.
+  /// The member is in `mine`; `rank` has arrived in phase `phase` from another construct. Either may have returned.
   [[noreturn]] void report_difference(const member_state& self, const construct_note& mine,
                                       std::size_t rank, std::uint32_t phase);
 

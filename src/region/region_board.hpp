@@ -206,9 +206,7 @@ class region_board {
     member_pace& pace = separation_.pace_of(rank);
     while (true) {
       const announcement seen = own.seen;
-      watched_line what(lines_[line], is_news{seen.word()}, stops_when_set{closed_},
-                        whereabouts{&separation_, rank, 0, nullptr, false}, asleep_[line].value,
-                        members() == 2);
+      watched_line what(*this, rank, line, seen);
       if (anticipates_) {
         if (!what.ready() && !wait_engine::first_poll(what)) {
           wait_for_region(what, lines_.policy(), separation_, rank, missed_[0].value, own.heard,
@@ -268,17 +266,10 @@ class region_board {
                                          !of.is_loop() && has_sleeper(tree_.watched_by(watcher))});
     });
   }
-  /// The same, but looks at most `polls` times. Returns whether all reports have come.
-  LOCKSTEP_NOINLINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
+  /// Whether all of them have come.
+  bool have_reported(std::size_t rank, announcement of) const noexcept {
     bool all = true;
-    for_each_told(rank, of, [&](std::size_t at) {
-      bool has_come = has_reported(at, of);
-      for (; !has_come && polls > 0; --polls) {
-        polling_pause();
-        has_come = has_reported(at, of);
-      }
-      all &= has_come;
-    });
+    for_each_told(rank, of, [&](std::size_t at) { all = all && has_reported(at, of); });
     return all;
   }
   /// Calls f(watcher) for the members to which `rank` has announced the region, as far as the region needs them. In a
@@ -358,19 +349,20 @@ class region_board {
   };
 
   struct is_news {
-    std::uint64_t seen;
-    bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+    announcement seen;
+    bool operator()(std::uint64_t word) const noexcept { return word != seen.word(); }
     void describe(wait_subject& to) const noexcept { to.kind = wait_kind::next_region; }
   };
 
   /// What a worker waits for: a new word on its line, or the end of the team.
   struct watched_line final : awaited_word<std::uint64_t, is_news, stops_when_set> {
-    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set>;
-
     /// Constructed in place: a copy on the stack would be read before the report has left the store buffer.
-    watched_line(const published_word<std::uint64_t>& line, is_news news, stops_when_set closed,
-                 whereabouts where, wait_word& sleepers, bool sleeps_alone) noexcept
-        : awaited(line, news, closed, where), asleep(sleepers), is_alone(sleeps_alone) {}
+    watched_line(region_board& board, std::size_t rank, std::size_t line,
+                 announcement seen) noexcept
+        : awaited_word(board.lines_[line], is_news{seen}, stops_when_set{board.closed_},
+                       whereabouts{&board.separation_, rank, 0, nullptr, false}),
+          asleep(board.asleep_[line].value),
+          is_alone(board.members() == 2) {}
 
     wait_word& asleep;
     const bool is_alone;  ///< nobody else watches this line
@@ -379,9 +371,9 @@ class region_board {
     void sleep(deadline until) override {
       has_slept = true;
       asleep.fetch_add(1, memory_order_relaxed);  // 4
-      awaited::sleep(until);
+      awaited_word::sleep(until);
       asleep.fetch_sub(1, memory_order_relaxed);  // 4
-      if (!until.is_never() && is_alone) awaited::withdraw();
+      if (!until.is_never() && is_alone) awaited_word::withdraw();
     }
   };
 

@@ -13,7 +13,7 @@
 //           multiple of `stride`. So the differences of STOP-1 have a meaning for requests that are late by less than
 //           2^31 regions.
 //   STOP-4  If several exceptions are thrown, the caller gets the one with the lowest position: the member's rank, or
-//           in a loop position_of() the share and its part. Any thread of the region may note one; its report orders that.
+//           in a loop the number of the part. Any thread of the region may note one; its report orders that.
 //   STOP-5  In the source of a region that its caller runs alone, the word is that region's number from the beginning.
 //           A look that finds it asks the lone_region (turns.hpp) whether it was stopped. This makes a look no slower
 //           for other regions.
@@ -31,16 +31,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/region_stopped.hpp>
-#include "../platform/process.hpp"
-#include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "../wait/short_lock.hpp"
 
@@ -90,15 +86,12 @@ class stop_source : public sleeping_places {
   /// Whether a word that equals the region means that it was stopped: STOP-5.
   bool means_stopped() const noexcept { return alone_ == nullptr || is_stopped_alone(); }
 
-  /// Whether region_stopped ends at this region: ALONE-4 of turns.hpp.
-  bool has_own_stop(std::uint32_t region) const noexcept {
-    return alone_ != nullptr ? has_own_stop_alone() : requested(region);
-  }
+  /// The region that its caller runs alone, or null.
+  const lone_region* alone() const noexcept { return alone_; }
 
  private:
   // Questions to the lone region, compiled once: group.cpp.
   bool is_stopped_alone() const noexcept;
-  bool has_own_stop_alone() const noexcept;
   void request_alone() noexcept;
 
   wait_word word_{0};
@@ -108,10 +101,6 @@ class stop_source : public sleeping_places {
 /// Keeps the one exception of a region that its caller gets.
 class first_error {
  public:
-  static constexpr std::uint64_t position_of(std::size_t rank, std::uint32_t part) noexcept {
-    return std::uint64_t{rank} << 16 | part;
-  }
-
   /// Keeps the exception that is being handled.
   LOCKSTEP_NOINLINE void note(std::uint64_t position) {
     std::exception_ptr now = std::current_exception();
@@ -174,21 +163,6 @@ LOCKSTEP_ALWAYS_INLINE void call_guarded(stop_source& stop, std::uint32_t region
   static_cast<void>(position);
   part(with);
 #endif
-}
-
-/// The same on the caller alone: exceptions pass. False if the region was stopped.
-template <class Part, class Argument>
-bool call_alone(stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  try {
-    part(with);
-  } catch (const region_stopped&) {
-    if (!stop.has_own_stop(region)) throw;  // that of another region
-  }
-#else
-  part(with);
-#endif
-  return !stop.requested(region);
 }
 
 }  // namespace detail

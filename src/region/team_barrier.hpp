@@ -23,9 +23,16 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
-/// within two line transfers, at most 0.5 us.
-constexpr unsigned polls_for_late_members = 48;
+/// Polls until have_come(), for 1.5 us at most: before a member does what others are late for. A member that is in time
+/// comes within two line transfers, at most 0.5 us.
+template <class Come>
+bool come_in_time(const Come& have_come) {
+  for (unsigned polls = 48; !have_come(); --polls) {
+    if (polls == 0) return false;
+    polling_pause();
+  }
+  return true;
+}
 
 /// For waits: stopped once the region is.
 struct stops_with_region {

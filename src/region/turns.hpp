@@ -18,21 +18,19 @@
 //   13  state.store        release  14     a thread that finds it stopped sees what came before the request
 //   14  state.load         acquire  13     the other half
 //   15  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 12 stored
-//   16  keeper.load        relaxed  -      only the keeper finds its own number; the light fence orders the second look
+//   16  keeper.load        relaxed  -      only the keeper finds itself; the light fence orders the second look
 //   17  keeper.store       relaxed  -      by the thread whose turn it is, or that ends the team; heavy fence, or end of turn
 //   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 //   19  keeper.cmp_exch    relaxed  -      at the end of a turn, once; fails after 17
 #ifndef LOCKSTEP_SRC_REGION_TURNS_HPP
 #define LOCKSTEP_SRC_REGION_TURNS_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <type_traits>
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
-#include <lockstep/detail/platform/this_thread.hpp>
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
@@ -50,11 +48,6 @@ using region = nested_region;
 
 /// Ages of teams that live at the same time differ by less than this.
 constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
-
-/// The number of a team that is being made.
-inline std::uint32_t next_age() noexcept {
-  return process().team_ages.fetch_add(1, memory_order_relaxed);  // 6
-}
 
 /// The region the calling thread is in, if any.
 inline const region*& innermost() noexcept { return innermost_region(); }
@@ -127,7 +120,7 @@ class inside {
 //   TURN-6  The thread that had the first turn keeps the next ones: it takes no number until another thread comes. That
 //           thread takes the right back for good, with the heavy fence of process_fence.hpp, and waits for the end of
 //           the turn that was kept. Only the first thread ever writes `kept`. It may do so without effect while another
-//           thread has a turn.
+//           thread has a turn. If that thread ends, another one may get its slot (this_thread.hpp), and the right with it.
 //
 //     the first thread                  another, whose number is served
 //     kept = 1                          keeper = none any more
@@ -142,19 +135,20 @@ class caller_queue {
       : policy_(policy), payer_(fence_payer_of(policy)) {}
 
   /// Blocks until it is the caller's turn.
-  LOCKSTEP_ALWAYS_INLINE void take_turn() {
-    if (LOCKSTEP_UNLIKELY(!take_kept())) take_number();
+  void take_turn() {
+    if (!take_kept(nesting::innermost())) take_number();
   }
   /// The same for a region of a team whose regions have this `age` and `owner`; the owner is only compared. False if
   /// the thread gets no turn: it is inside a region of this team, or may not wait (TURN-4) and finds the team in use.
+  /// `innermost`: of the calling thread.
   LOCKSTEP_ALWAYS_INLINE bool take_turn_for(std::uint32_t age, const void* owner,
-                                            const nesting::region* innermost) {
+                                            const nesting::region*& innermost) {
     if (LOCKSTEP_UNLIKELY(innermost != nullptr) && !nesting::may_wait_for(age, innermost)) {
       if (nesting::is_inside(owner)) return false;
       if (try_take_turn()) return true;
       if (!is_shut()) return false;
     }
-    take_turn();
+    if (LOCKSTEP_UNLIKELY(!take_kept(innermost))) take_number();
     return true;
   }
   /// Takes a turn only if it need not wait.
@@ -184,14 +178,19 @@ class caller_queue {
 
   /// TURN-6: whether another thread keeps the next turns.
   bool is_kept_by_another() const noexcept {
-    const std::uint64_t keeper = keeper_.load(memory_order_relaxed);  // 16
-    return keeper != none_yet && keeper != no_more && keeper != number_of_this_thread();
+    const std::uintptr_t keeper = keeper_.load(memory_order_relaxed);  // 16
+    return keeper != none_yet && keeper != no_more && keeper != slot_of(nesting::innermost());
   }
   /// For tests: whether the caller's turn has no number.
   bool is_kept() const noexcept { return !is_numbered_; }
 
  private:
-  static constexpr std::uint64_t none_yet = 0, no_more = ~std::uint64_t{0};
+  static constexpr std::uintptr_t none_yet = 0, no_more = 1;
+
+  /// Tells a thread from all others that live, by the address of what nesting::innermost() returns to it.
+  static std::uintptr_t slot_of(const nesting::region*& innermost) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&innermost);
+  }
 
   struct is_turn_of {
     std::uint32_t number;
@@ -204,14 +203,13 @@ class caller_queue {
       to.phase = number;
     }
   };
-  struct is_let_go {
-    bool operator()(std::uint32_t kept) const noexcept { return kept == 0; }
-    void describe(wait_subject& to) const noexcept { to.kind = wait_kind::turn_with_team; }
-  };
+  static constexpr word_is<std::uint32_t> is_let_go() noexcept {
+    return {0, wait_kind::turn_with_team, 0, wait_subject::nobody};
+  }
 
   /// TURN-6: the keeper takes its turn. False for any other thread.
-  LOCKSTEP_ALWAYS_INLINE bool take_kept() {
-    const std::uint64_t me = number_of_this_thread();
+  LOCKSTEP_ALWAYS_INLINE bool take_kept(const nesting::region*& innermost) {
+    const std::uintptr_t me = slot_of(innermost);
     if (LOCKSTEP_UNLIKELY(keeper_.load(memory_order_relaxed) != me)) return false;  // 16
     kept_.store(1, memory_order_relaxed);                                           // 18
     fence_light();
@@ -252,10 +250,11 @@ class caller_queue {
     while (monotonic_nanoseconds() < end) yield_thread();
   }
   LOCKSTEP_NOINLINE void end_numbered() {
-    std::uint64_t nobody = none_yet;
-    if (keeper_.load(memory_order_relaxed) == nobody) {                                       // 16
-      keeper_.compare_exchange_strong(nobody, number_of_this_thread(), memory_order_relaxed,  // 19
-                                      memory_order_relaxed);                                  // 19
+    std::uintptr_t nobody = none_yet;
+    if (keeper_.load(memory_order_relaxed) == nobody) {  // 16
+      keeper_.compare_exchange_strong(nobody, slot_of(nesting::innermost()),
+                                      memory_order_relaxed,   // 19
+                                      memory_order_relaxed);  // 19
     }
     is_numbered_ = false;
     serving().publish(serving().peek() + 1);
@@ -267,7 +266,7 @@ class caller_queue {
 
   // Callers write these lines; members do not need them.
   line_gap before_;
-  atomic<std::uint64_t> keeper_{none_yet};  ///< a thread's number, or nobody
+  atomic<std::uintptr_t> keeper_{none_yet};  ///< a thread's slot, or nobody
   wait_word kept_{0};
   wait_word tickets_{0};
   wait_word serving_{0};
@@ -323,7 +322,9 @@ class caller_turn {
 class team_door {
  public:
   team_door(wait_policy policy, const char* kind, const char* name)
-      : age_(nesting::next_age()), callers_(policy), kind_(kind) {
+      : age_(process().team_ages.fetch_add(1, memory_order_relaxed)),  // 6
+        callers_(policy),
+        kind_(kind) {
     std::snprintf(name_, sizeof name_, "%s", name);
   }
   team_door(const team_door&) = delete;
@@ -460,15 +461,9 @@ class lone_region {
     }
   }
 
-  /// ALONE-3. False if the calling thread is in no region of the team, or the outermost one does not run alone.
-  static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
-  /// The same, because the team is destroyed: by exit(), or, if the region still ends, by mistake (CORE-6).
-  static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }
-
- private:
-  enum word { number, ended, begun };
+  /// How it is ended. `destroyed`: with its team, by exit(), or, if the region still ends, by mistake (CORE-6).
   static constexpr std::uint32_t stopped = 1, destroyed = 2;
-
+  /// ALONE-3. False if the calling thread is in no region of the team, or the outermost one does not run alone.
   static bool end(const void* owner, std::uint32_t how) noexcept {
     const nesting::region* outermost = nullptr;
     for (const nesting::region* at = nesting::innermost(); at != nullptr; at = at->outer) {
@@ -479,10 +474,29 @@ class lone_region {
     return true;
   }
 
+ private:
+  enum word { number, ended, begun };
+
   const lone_team& of_;
   wait_word state_[3];
   const nesting::region where_;
 };
+
+/// Calls part(with) of a region, on the caller alone: exceptions pass. False if the region was stopped.
+template <class Part, class Argument>
+bool call_alone(const stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    const lone_region* const alone = stop.alone();
+    if (alone != nullptr ? !alone->has_own_stop() : !stop.requested(region)) throw;  // ALONE-4
+  }
+#else
+  part(with);
+#endif
+  return !stop.requested(region);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

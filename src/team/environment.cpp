@@ -67,13 +67,12 @@ LOCKSTEP_INLINE bool parse(const std::string& word, wait_policy& result) {
   unsigned long long most = static_cast<unsigned long long>(wait_policy::longest_spin().count());
   unsigned long long time = 0;
   if (word.compare(0, 7, "hybrid:") != 0 || !read_number(at, most, time)) return false;
-  unsigned power = 0;
-  while (power < 2 && std::strcmp(at, time_unit(power)) != 0) ++power;
-  if (std::strcmp(at, time_unit(power)) != 0) return false;
-  for (; power > 0; --power) time *= 1000;
-  if (time > most) return false;
-  result = wait_policy::hybrid(std::chrono::nanoseconds(time));
-  return true;
+  for (unsigned power = 0; power < 3; ++power, time *= 1000) {
+    if (std::strcmp(at, time_unit(power)) != 0) continue;
+    if (time <= most) result = wait_policy::hybrid(std::chrono::nanoseconds(time));
+    return time <= most;
+  }
+  return false;
 }
 
 LOCKSTEP_INLINE bool parse(const std::string& word, binding& result) {

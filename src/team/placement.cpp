@@ -18,22 +18,20 @@ namespace placement {
 /// narrower if it divides the CPUs into more groups. Numbers with equally many groups keep the order package, node,
 /// cache.
 LOCKSTEP_INLINE cpu_topology widest_first(const cpu_topology& places) {
-  struct level {
-    unsigned cpu_place::* number;
-    unsigned order;
-    unsigned last;  // numbers have no gaps
-  } levels[] = {{&cpu_place::package, 0, 0}, {&cpu_place::node, 1, 0}, {&cpu_place::cache, 2, 0}};
-  for (level& each : levels) {
-    for (const cpu_place& place : places) each.last = (std::max)(each.last, place.*each.number);
+  unsigned cpu_place::* levels[] = {&cpu_place::package, &cpu_place::node, &cpu_place::cache};
+  const auto last_of = [&](unsigned cpu_place::* level) {  // numbers have no gaps
+    unsigned last = 0;
+    for (const cpu_place& place : places) last = (std::max)(last, place.*level);
+    return last;
+  };
+  for (const int i : {0, 1, 0}) {  // sorts three, equal ones stay in order
+    if (last_of(levels[i + 1]) < last_of(levels[i])) std::swap(levels[i], levels[i + 1]);
   }
-  std::sort(levels, levels + 3, [](const level& a, const level& b) {
-    return std::tie(a.last, a.order) < std::tie(b.last, b.order);
-  });
   cpu_topology result(places);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    result[i].package = places[i].*levels[0].number;
-    result[i].node = places[i].*levels[1].number;
-    result[i].cache = places[i].*levels[2].number;
+    result[i].package = places[i].*levels[0];
+    result[i].node = places[i].*levels[1];
+    result[i].cache = places[i].*levels[2];
   }
   return result;
 }

@@ -109,7 +109,7 @@ class team_core : public aligned_new<256> {
   /// For the destructor of the team: whether the calling thread is in a region or a hook of the team. Then everything
   /// stays as it is: CORE-6.
   bool ends_inside() noexcept {
-    if (lone_region::end_team(this)) return true;
+    if (lone_region::end(this, lone_region::destroyed)) return true;
     if (is_in_region()) {
       destroyed_inside_ = door_.kind();
       request_stop();
@@ -125,20 +125,14 @@ class team_core : public aligned_new<256> {
     const job& what;
     const char* const kind;  ///< for observers
     const source_place where;
-    std::uint32_t size;               ///< number of shares: in a `run` one for each member
     const loop_request* const loop;   ///< null for a `run`, in which every member takes part
-    const loop_ends* const ends;      ///< of a loop, or null
     const loop_plan* plan = nullptr;  ///< of a loop, once it begins
+    region_head head;  ///< its size: the number of shares, in a `run` one for each member
     bool is_seen = false, is_given_up = false, all_came = true;
 
     region_work(const job& f, const char* called, source_place at, std::size_t count,
-                const loop_request* of = nullptr, const loop_ends* its_ends = nullptr) noexcept
-        : what(f),
-          kind(called),
-          where(at),
-          size(static_cast<std::uint32_t>(count)),
-          loop(of),
-          ends(its_ends) {}
+                const loop_request* of = nullptr) noexcept
+        : what(f), kind(called), where(at), loop(of), head{0, static_cast<std::uint32_t>(count)} {}
     bool is_run() const noexcept { return loop == nullptr; }
   };
 
@@ -153,14 +147,15 @@ class team_core : public aligned_new<256> {
       return run_inline(core->alone(), work.what, work.is_run());
     }
     const caller_turn turn(door.callers(), has_begun_t());
-    if ((work.is_run() ? work.size : core->size_) > 1 && core->lacks_threads()) core->make_ready();
-    const region_head head = core->begin(work, innermost);
-    core->announce(head, work);
-    const nesting::inside here(core->region_,
-                               innermost);  // until the last code of the user has run
-    core->perform(head, work);
-    core->collect(head, work);
-    return core->finish(head, work);
+    if ((work.is_run() ? work.head.size : core->size_) > 1 && core->lacks_threads()) {
+      core->make_ready();
+    }
+    core->begin(work, innermost);
+    core->announce(work);
+    const nesting::inside here(core->region_, innermost);  // until all code of the user has run
+    core->perform(work);
+    core->collect(work);
+    return core->finish(work);
   }
 
   /// The same in two halves, for f on all members: the region is open between them. Requires: the caller has the turn.
@@ -168,24 +163,25 @@ class team_core : public aligned_new<256> {
   void start(const job& f, source_place where, const char* kind) {
     started_.what = f;
     region_work work(started_.what, kind, where, size_);
-    started_.head = begin(work, nesting::innermost());
+    begin(work, nesting::innermost());
+    started_.head = work.head;
     started_.is_seen = work.is_seen;
-    announce(started_.head, work);
+    announce(work);
     caller_region_.outer = nesting::innermost();
     nesting::innermost() = &caller_region_;
   }
   /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   bool join(bool gives_up) {
-    const region_head head = started_.head;
+    region_work work(started_.what, nullptr, call_site::none(), size_);
+    work.head = started_.head;
+    work.is_seen = started_.is_seen;
+    work.is_given_up = gives_up;
     started_.head.region = 0;
     nesting::innermost() = caller_region_.outer;
     const nesting::inside here(region_);
-    region_work work(started_.what, nullptr, call_site::none(), size_);
-    work.is_seen = started_.is_seen;
-    work.is_given_up = gives_up;
-    perform(head, work);
-    collect(head, work);
-    return finish(head, work);
+    perform(work);
+    collect(work);
+    return finish(work);
   }
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
@@ -207,7 +203,7 @@ class team_core : public aligned_new<256> {
   std::uint32_t begun() const noexcept { return number_; }
   /// Stops the region that runs, if any. Any thread.
   void request_stop() {
-    if (lone_region::request_stop(this)) return;
+    if (lone_region::end(this, lone_region::stopped)) return;
     const std::uint32_t region = running();
     if (region != 0) stop_.request(region);
     if (!nesting::is_inside(this)) door_.stop_lone_loops();
@@ -273,7 +269,7 @@ class team_core : public aligned_new<256> {
     workers_.clear();
     is_child_ = true;
     if (are_gone()) door_.close_to_lone_loops();
-    lone_region::request_stop(this);
+    lone_region::end(this, lone_region::stopped);
     const bool in_region = is_in_region();
     door_.callers().forget_others(in_region);
     board_.reset();
@@ -281,7 +277,6 @@ class team_core : public aligned_new<256> {
     error_.forget_others();
     group_.forget_others();
     reset_ledger(team_seen_);
-    group_.forget_kept_values();
     if (in_region) {
       crew_.set_orphaned(true);
       request_stop();
@@ -308,14 +303,15 @@ class team_core : public aligned_new<256> {
   // The steps of a region.
 
   /// Gives the region its size and its number.
-  LOCKSTEP_ALWAYS_INLINE region_head begin(region_work& work, const nesting::region* outer) {
+  LOCKSTEP_ALWAYS_INLINE void begin(region_work& work, const nesting::region* outer) {
     work.is_seen = observers() != 0;
-    if (!work.is_run()) {
-      work.plan = &crew_.plan(*work.loop);
-      work.size = work.plan->shares;
-      if (work.ends != nullptr && work.size > 1) work.ends->prepare(*work.plan, &group_.leaves[0]);
+    if (work.is_run()) {
+      group_.begin(work.head.size);
     } else {
-      group_.begin(work.size);
+      work.plan = &crew_.plan(*work.loop);
+      work.head.size = work.plan->shares;
+      const loop_ends* const ends = work.loop->ends;
+      if (ends != nullptr && work.head.size > 1) ends->prepare(*work.plan, &group_.leaves[0]);
     }
     if (LOCKSTEP_UNLIKELY(work.is_seen)) region_comes(seen_);
     const std::uint32_t number = number_ + 1 != 0 ? number_ + 1 : 1;
@@ -323,50 +319,50 @@ class team_core : public aligned_new<256> {
     if (LOCKSTEP_UNLIKELY(number % stop_source::stride == 0)) stop_.keep_near(number);
     running_.store(number, memory_order_relaxed);  // 1
     if (region_.outer != outer) region_.outer = outer;
-    return {number, work.size};
+    work.head.region = number;
   }
 
   /// Tells the workers, and observers.
-  LOCKSTEP_ALWAYS_INLINE void announce(const region_head& head, const region_work& work) {
-    if (work.is_run() ? work.size > 1 : !crew_.is_alone()) {
-      board_.announce(head, work.what, work.is_run() ? 0 : work.plan->parts,
+  LOCKSTEP_ALWAYS_INLINE void announce(const region_work& work) {
+    if (work.is_run() ? work.head.size > 1 : !crew_.is_alone()) {
+      board_.announce(work.head, work.what, work.is_run() ? 0 : work.plan->parts,
                       work.is_run() || work.plan->wakes, work.is_seen);
     }
     if (LOCKSTEP_UNLIKELY(work.is_seen)) {
-      tell_begin(head, work.kind, work.where, work.loop, work.plan);
+      tell_begin(work.head, work.kind, work.where, work.loop, work.plan);
     }
   }
 
   /// The caller's part. It does not read the line just published, which is on its way to the workers.
-  LOCKSTEP_ALWAYS_INLINE void perform(const region_head& head, region_work& work) {
+  LOCKSTEP_ALWAYS_INLINE void perform(region_work& work) {
     if (work.is_given_up) {
-      stop_.request(head.region);
+      stop_.request(work.head.region);
     } else if (work.is_run()) {
-      perform_part(0, head, work.what, work.is_seen);
+      perform_part(0, work.head, work.what, work.is_seen);
     } else {
-      work.all_came = crew_.lead(head.region, work.what);
+      work.all_came = crew_.lead(work.head.region, work.what);
     }
   }
 
   /// Waits until all have reported. In a loop lead() has done so.
-  LOCKSTEP_ALWAYS_INLINE void collect(const region_head& head, const region_work& work) {
-    if (!work.is_run() || head.size <= 1) return;
+  LOCKSTEP_ALWAYS_INLINE void collect(const region_work& work) {
+    if (!work.is_run() || work.head.size <= 1) return;
     board_.collect(0, board_.current());
     board_.expect_next();
   }
 
   /// Requires: no thread is in the region any more. Puts all at rest. False if the region was stopped.
-  LOCKSTEP_ALWAYS_INLINE bool finish(const region_head& head, const region_work& work) {
+  LOCKSTEP_ALWAYS_INLINE bool finish(const region_work& work) {
     if (LOCKSTEP_UNLIKELY(work.is_seen)) region_ends(seen_);
     running_.store(0, memory_order_relaxed);             // 1
     if (crew_.is_orphaned()) crew_.set_orphaned(false);  // members read that line
-    const bool goes_on = !stop_.requested(head.region);
+    const bool goes_on = !stop_.requested(work.head.region);
     if (!goes_on && destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
     if (work.is_given_up) error_.forget();
     if (work.is_run()) {
       group_.come_to_rest(!goes_on);
-    } else if (goes_on && work.ends != nullptr && head.size > 1) {
-      work.ends->finish(*work.plan, board_);
+    } else if (goes_on && work.loop->ends != nullptr && work.head.size > 1) {
+      work.loop->ends->finish(*work.plan, board_);
     }
     if (LOCKSTEP_UNLIKELY(!goes_on)) error_.rethrow();
     return goes_on;

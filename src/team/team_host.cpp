@@ -107,9 +107,8 @@ LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source
   return team_core::live(*this, work);
 }
 
-LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what,
-                                                 const loop_ends* ends) {
-  team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, &of, ends);
+LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what) {
+  team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, &of);
   const bool is_complete = team_core::live(*this, work);
   return {is_complete, work.all_came};
 }
@@ -192,7 +191,9 @@ LOCKSTEP_INLINE bool team_host::run_by_weights(const range_body& body, std::size
   const auto prepare = [](const loop_plan&, cell*) {};
   const auto learn = [&](const loop_plan& plan, region_board&) { blocks.learn(plan.shares); };
   const loop_ends ends = {prepare, learn};
-  return run_loop({size(), nullptr, 0, false, where}, work, &ends).is_complete;
+  loop_request wanted(size(), nullptr, 0, false, where);
+  wanted.ends = &ends;
+  return run_loop(wanted, work).is_complete;
 }
 
 }  // namespace detail

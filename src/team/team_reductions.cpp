@@ -46,8 +46,9 @@ bool run(const as_region& in, const operations& what, std::size_t length, schedu
          const loop_ends* ends, const Part& part) {
   job work;
   work.carry<loop_share>(part);
-  const loop_request request = {length, what.pace, grain_of(how), true, in.where};
-  return in.on.run_loop(request, work, ends).is_complete;
+  loop_request wanted(length, what.pace, grain_of(how), true, in.where);
+  wanted.ends = ends;
+  return in.on.run_loop(wanted, work).is_complete;
 }
 
 LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
@@ -62,11 +63,11 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
       what.fold(of, run_of(me, length, mine), &result.keeps, result.value);
       return;
     }
-    fold_nodes(what, of, me, length, mine, nodes.keeps_for(me, what),
-               [&](std::size_t node, std::size_t leaf) -> cell& {
-                 cell* const beside = node == 0 ? me.beside_report() : nullptr;
-                 return beside != nullptr ? *beside : nodes.cells[leaf];
-               });
+    for_nodes(length, mine, [&](std::size_t number, index_range node) {
+      cell* const beside = number == 0 ? me.beside_report() : nullptr;
+      return what.fold(of, run_of(me, length, node), nodes.keeps_for(me, what),
+                       beside != nullptr ? *beside : nodes.cells[node.first]);
+    });
   };
   const auto prepare = [&](const loop_plan& plan, cell* cells) {
     nodes.prepare(what, plan, cells);

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/process.hpp"
 #include "region/turns.hpp"
 #include "support/effort.hpp"
 
@@ -272,7 +273,8 @@ class promises_of : public testing::TestWithParam<parameters> {
   void of_each_verb(const Check& check) {
     for (const verb& each : table) {
       SCOPED_TRACE(each.name);
-      const std::uint32_t team_before = lockstep::detail::nesting::next_age();
+      const std::uint32_t age =
+          lockstep::detail::process().team_ages.load(lockstep::detail::memory_order_relaxed);
       std::unique_ptr<crew> all;
       if (has_lent_threads()) {
         all.reset(new lent_threads(members()));
@@ -280,7 +282,7 @@ class promises_of : public testing::TestWithParam<parameters> {
         all.reset(new own_threads(members()));
       }
       if (how() == way::observed) all->keep_ledger();
-      knowing_team = how() == way::learned ? (team_before + 1) & 0xFFFFFFu : 0;
+      knowing_team = how() == way::learned ? age & 0xFFFFFFu : 0;
       alone_ = 0;
       check(*all, each);
       knowing_team = 0;

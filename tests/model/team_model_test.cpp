@@ -366,7 +366,7 @@ TEST_P(team_in_short_model, a_lone_region_that_a_guest_stops_sees_what_came_befo
                const nesting::region copy = here.where();
                const nesting::inside guest(copy);
                data = 1;
-               check(lone_region::request_stop(&owner), "it is in that region");
+               check(lone_region::end(&owner, lone_region::stopped), "it is in that region");
              },
              [&] { check(!here.is_stopped() || data == 1, "it is there"); }});
     check(here.is_stopped(), "stopped");

@@ -42,7 +42,6 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/base/closures.hpp>

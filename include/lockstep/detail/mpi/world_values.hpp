@@ -117,8 +117,10 @@ template <class Type, class Make>
 Type meet_in_cells(member_state& at, const Type& at_hand, const Make& make) {
   const std::uint32_t phase = at.next_phase();
   cell& result = at.value_of(0, phase);
-  const bool goes_on = at.meet_at_first(
-      [&] { cell_access<Type>::put(at, at.kept[member_state::result], result, make(phase)); });
+  const bool goes_on = at.meet_at_first([&] {
+    cell_access<Type>::put(at.memory_for(member_state::result, !fits_cell<Type>()), result,
+                           make(phase));
+  });
   if (goes_on) return cell_access<Type>::get(result);
   leave_stopped_region();
   return at_hand;

@@ -76,23 +76,14 @@ struct cell_access {
   static void put(kept_values*, cell& into, const Type& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(Type));
   }
-  static void put(member_state&, kept_values&, cell& into, const Type& value) noexcept {
-    put(nullptr, into, value);
-  }
   static Type get(const cell& from) noexcept { return copy_of_bytes<Type>(from.bytes); }
   static Type take(const cell& from, bool) noexcept { return get(from); }
 };
 template <class Type>
 struct cell_access<Type, false> {
-  /// Moves from `value`.
-  static void put(kept_values* keeps, cell& into, Type& value) {
+  static void put(kept_values* keeps, cell& into, Type&& value) {
     void* const made = keeps->block<kept<Type>>().add(std::move(value));
     std::memcpy(into.bytes, &made, sizeof made);
-  }
-  static void put(member_state& at, kept_values& keeps, cell& into, Type value) {
-    member_state::note_kept_values(at.shared());
-    keeps.clear();
-    put(&keeps, into, value);
   }
   static const Type& get(const cell& from) noexcept { return at(from); }
   /// The value itself, if the caller is its only reader, or else a copy.
@@ -331,7 +322,7 @@ bool fold_node(const operands& of, const leaf_run& run, kept_values* keeps, cell
   const std::size_t first = run.leaves.first * run.leaf_size, most = leaves * run.leaf_size;
   const std::size_t last = run.length - first <= most ? run.length : first + most;
   node_value<Type> sum(walk.of_node(first, last, leaves));
-  if (walk.goes_on) cell_access<Type>::put(keeps, into, *sum);
+  if (walk.goes_on) cell_access<Type>::put(keeps, into, std::move(*sum));
   return walk.goes_on;
 }
 
@@ -351,7 +342,7 @@ void combine_node(const operands& of, index_range node, const cells_of_nodes& fr
                   bool is_only_reader, kept_values* keeps, cell& into) {
   Operation& op = *static_cast<Operation*>(of.operation);
   node_value<Type> sum(combine_halves<Type>(op, node, from, is_only_reader));
-  cell_access<Type>::put(keeps, into, *sum);
+  cell_access<Type>::put(keeps, into, std::move(*sum));
 }
 
 // The author of a function decides whether its unsigned argument may come from an int.
@@ -454,7 +445,7 @@ bool sum_leaves(const operands& of, const leaf_run& run, kept_values* keeps, cel
   return for_leaves(run, [&](std::size_t number, std::size_t first, std::size_t last) {
     bool goes_on;
     Type sum(sum_of_leaf<Type>(own, op, run, first, last, goes_on));
-    if (goes_on) cell_access<Type>::put(keeps, sums[number], sum);
+    if (goes_on) cell_access<Type>::put(keeps, sums[number], std::move(sum));
     return goes_on;
   });
 }

@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include <lockstep/detail/reduce/reduction_operations.hpp>
@@ -43,7 +42,8 @@ template <class Type, class Combine>
 Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combine) {
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
-    cell_access<Type>::put(at, at.kept[member_state::result], into, combine(at.values_of(phase)));
+    cell_access<Type>::put(at.memory_for(member_state::result, !fits_cell<Type>()), into,
+                           combine(at.values_of(phase)));
   };
   cell values[most_met_by_cells];
   const meeting how = at.meet(mine, put_result, values);
@@ -57,7 +57,8 @@ Type meet(member_state& at, cell mine, const Type& at_hand, const Combine& combi
 template <class Type>
 cell cell_with(member_state& at, Type value) {
   cell made = {};
-  cell_access<Type>::put(at, at.kept[at.next_phase() & 1u], made, std::move(value));
+  cell_access<Type>::put(at.memory_for(at.next_phase() & 1u, !fits_cell<Type>()), made,
+                         std::move(value));
   return made;
 }
 

@@ -67,10 +67,11 @@ class job {
   void carry(const Closure& closure) noexcept {
     static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
     ::new (static_cast<void*>(closure_)) Closure(closure);
-    set<Argument>([](const job& self, Argument& with) {
+    const caller<Argument> call = [](const job& self, Argument& with) {
       region_call<const Closure, Argument>::call(*reinterpret_cast<const Closure*>(self.closure_),
                                                  with);
-    });
+    };
+    call_ = reinterpret_cast<void (*)()>(call);
   }
   /// The same: call(job, argument), with a copy of `size` bytes at carried(), in whole words.
   template <class Argument>
@@ -78,11 +79,9 @@ class job {
     constexpr std::size_t word = sizeof(std::size_t);
     const unsigned char* const from = static_cast<const unsigned char*>(bytes);
     for (std::size_t i = 0; i < size; i += word) std::memcpy(closure_ + i, from + i, word);
-    set<Argument>(call);
+    call_ = reinterpret_cast<void (*)()>(call);
   }
   const void* carried() const noexcept { return closure_; }
-  /// A number for the function's type.
-  const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
   /// Calls the function. Requires: it was assigned for this Argument.
   template <class Argument>
   void operator()(Argument& with) const {
@@ -107,11 +106,6 @@ class job {
       region_call<Function, Argument>::call(*f, with);
     }
   };
-  template <class Argument>
-  void set(caller<Argument> how) noexcept {
-    call_ = reinterpret_cast<void (*)()>(how);
-  }
-
   void (*call_)() = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
 };

@@ -125,8 +125,11 @@ class member_state : public member_view {
   /// Blocks until all have arrived and rank 0 has then called finish(). False once the region is stopped. By flags in one
   /// phase: the others see what finish() has put into value_of(0, phase). By the tree in two.
   bool meet_at_first(const function_ref<void()>& finish);
-  /// Called before a value is kept for others. The end of the region destroys the value.
-  static void note_kept_values(group& shared) noexcept;
+  /// Memory for values that others read, and that do not fit a cell; null if they do. What it held is destroyed, now and
+  /// at the end of the region. `which`: see kept_for.
+  kept_values* memory_for(unsigned which, bool are_kept) {
+    return are_kept ? &emptied(which) : nullptr;
+  }
 
   /// Steps that members publish, and wait for: STEP-1 of group.hpp. False once the region is stopped.
   void publish_step(std::size_t step);
@@ -155,9 +158,6 @@ class member_state : public member_view {
   [[noreturn]] void report_inside(const char* kind, call_site where, const char* outer,
                                   const char* why) const noexcept;
 
-  void destroy_kept_values();
-  void forget_kept_values() noexcept;
-
   // For the barrier.
   wait_history history = {};
 
@@ -182,6 +182,7 @@ class member_state : public member_view {
   /// If misuse is diagnosed: ends the program if the others cannot meet this member there, or else notes the construct.
   void begin_construct(const char* kind, call_site where, std::size_t extent) noexcept;
   bool means_stopped() const noexcept;
+  kept_values& emptied(unsigned which);
 
   stop_source* stop_ = nullptr;
   const wait_word* stop_word_ = nullptr;

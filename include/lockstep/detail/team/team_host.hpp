@@ -30,7 +30,6 @@ struct resolved_team;
 class team_core;
 class team_door;
 class fork_listener;
-struct loop_ends;
 struct loop_outcome;
 struct loop_request;
 
@@ -61,7 +60,7 @@ class team_host {
   bool run_some(std::size_t members, const job& part, source_place where);
   /// what(loop_share&) for all shares of a loop. Each is run once: by its member, or by a thread that waits for it and
   /// finds that it has not begun.
-  loop_outcome run_loop(const loop_request& of, const job& what, const loop_ends* ends = nullptr);
+  loop_outcome run_loop(const loop_request& of, const job& what);
   /// A region of all members that is open until it is joined.
   started_region start(const job& part, source_place where, const char* kind = "started region");
   /// The handle of the region that the calling thread has started, if it can join that. `in_flight`: as the handle

@@ -23,6 +23,7 @@ class backoff_trust {
   /// The same for a measured success: enough of them in a row make the stage sure.
   void paid_measurably() noexcept;
   void failed() noexcept;
+  void learn(bool has_paid) noexcept { has_paid ? paid() : failed(); }
   /// One failure that counts as many.
   void failed_badly() noexcept;
   /// Whether this wait may use the stage without a measurement. If the stage is sure to pay, one wait in 8 is measured.
