@@ -2,6 +2,7 @@
 // src/platform/build_info.cpp -- build_info.hpp (layer: platform)
 #include <lockstep/build_info.hpp>
 #include "cpus.hpp"
+#include "system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

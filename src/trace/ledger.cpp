@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/ledger.hpp>
 #include <lockstep/team.hpp>
 #include "../platform/system_texts.hpp"
 #include "../team/team_core.hpp"

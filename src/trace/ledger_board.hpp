@@ -30,13 +30,12 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
+#include <lockstep/ledger.hpp>
 #include "../observe/hooks.hpp"
 #include "account_table.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-struct ledger;
 
 namespace detail {
 
