@@ -5,13 +5,14 @@
 usage: packages.py [tree]
 
 Complaints: a build file that lacks a source of the library; a name that modules/lockstep.cppm exports or lacks, other than
-tests/build/public_names.txt has it; a Debian package of the library that is not named by its soname; a vcpkg.json that
-vcpkg would refuse; a wheel or a crate, or what they import as, that has another name than docs/packages.md says. A recipe that is not there is no complaint. versions.py looks at the versions in them.
+tests/build/public_names.txt has it; a Debian package of the library that is not named by its soname, or lacks a script
+that CMake installs; a vcpkg.json that vcpkg would refuse; a wheel or a crate, or what they import as, that has another name than docs/packages.md says. A recipe that is not there is no complaint. versions.py looks at the versions in them.
 """
 
 import json
 import re
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -20,6 +21,7 @@ from source_text import Report, root_argument  # noqa: E402
 
 BUILD_FILES = ("CMakeLists.txt", "meson.build", "BUILD.bazel")
 CONTROL = "packaging/debian/control"
+DEVELOPMENT_FILES = "packaging/debian/liblockstep-dev.install"
 PORT = "packaging/vcpkg/ports/lockstep"
 MODULE = "modules/lockstep.cppm"
 NAMES = "tests/build/public_names.txt"
@@ -38,11 +40,18 @@ PORT_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*$")
 
 
 def check_debian(report, root):
-    """The package of the library is named by its soname, which has two numbers of the version."""
+    """The package of the library is named by its soname, which has two numbers of the version; no script of CMake is missing."""
     control = root / CONTROL
     name = "liblockstep" + version_of(root).rpartition(".")[0]
     if control.is_file() and f"\nPackage: {name}\n" not in control.read_text(encoding="utf-8"):
         report.add(control, 1, f"no package {name}, as the soname of the library asks for")
+    files = root / DEVELOPMENT_FILES
+    if files.is_file():
+        patterns = files.read_text(encoding="utf-8").split()
+        script = (root / "cmake/lockstep_install.cmake").read_text(encoding="utf-8")
+        for installed in re.findall(r"/cmake/([\w.]+) DESTINATION \$\{package_dir\}", script):
+            if not any(fnmatch(f"usr/lib/x/cmake/lockstep/{installed}", pattern) for pattern in patterns):
+                report.add(files, 1, f"CMake installs {installed}, and no package has it")
 
 
 # Units that are not of the library: of a header to copy, and of what each program compiles with its own MPI.

@@ -37,6 +37,13 @@ class CheckPackages(TreeTest):
         self.assert_good(tree() | {"packaging/debian/control": "Source: x\n\nPackage: liblockstep1.2\n"})
         self.assert_bad(tree() | {"packaging/debian/control": "Source: x\n\nPackage: liblockstep1.1\n"}, "no package liblockstep1.2")
 
+    def test_the_debian_package_has_each_script_that_cmake_installs(self):
+        script = "install(FILES ${PROJECT_SOURCE_DIR}/cmake/lockstep_x.cmake DESTINATION ${package_dir})\n"
+        good = tree() | {"cmake/lockstep_install.cmake": script,
+                         "packaging/debian/liblockstep-dev.install": "usr/include\nusr/lib/*/cmake/lockstep/lockstep_*.cmake\n"}
+        self.assert_good(good)
+        self.assert_bad(good | {"packaging/debian/liblockstep-dev.install": "usr/include\n"}, "CMake installs lockstep_x.cmake")
+
     def test_each_build_file_has_each_source(self):
         build = "library('src/a.cpp', 'src/b.cpp')\n  version: '1.2.3',\n"
         self.assert_good(tree() | {"meson.build": build})
