@@ -125,7 +125,7 @@ class loop_crew {
   // The caller calls plan(), announces the loop unless it is_alone(), and calls lead().
 
   /// How to run the loop.
-  LOCKSTEP_NOINLINE const loop_plan& plan(const loop_request& of) {
+  LOCKSTEP_HOT const loop_plan& plan(const loop_request& of) {
     if (woken_at_ != 0 && (is_asleep_ || plan_.is_timed)) learn_wake_up();
     const std::size_t most = of.place != nullptr ? pace_.its_team().at_once : of.iterations;
     of_ = of;
@@ -142,7 +142,7 @@ class loop_crew {
 
   /// Runs the caller's share, and what late members leave. On return every share is done. True if each was begun by its
   /// member.
-  LOCKSTEP_NOINLINE bool lead(std::uint32_t region, const job& what) {
+  LOCKSTEP_HOT bool lead(std::uint32_t region, const job& what) {
     if (is_asleep_ && plan_.is_timed && plan_.wakes && !is_alone()) note_wake_up(start_);
     const bool is_done = LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what);
     if (plan_.parts == 1) {
@@ -242,8 +242,8 @@ class loop_crew {
   }
 
   /// `self` runs a claimed part of the share of `rank`.
-  LOCKSTEP_NOINLINE void run_claimed_part(std::size_t self, std::size_t rank,
-                                          const assignment& claimed, bool wakes) {
+  LOCKSTEP_HOT void run_claimed_part(std::size_t self, std::size_t rank, const assignment& claimed,
+                                     bool wakes) {
     if (claimed.part == 0 && rank != 0) board_.relay(rank, claimed, wakes);
     if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
@@ -284,7 +284,7 @@ class loop_crew {
   }
 
   /// By the thread of rank `self`. Does nothing in a loop that was stopped.
-  LOCKSTEP_NOINLINE void run_part(std::size_t self, const loop_part& of, const job& what) {
+  LOCKSTEP_HOT void run_part(std::size_t self, const loop_part& of, const job& what) {
     if (of.shares != 1 && stop_.requested(of.region)) return;
     open_part* seen = nullptr;
     member_ledger* account = nullptr;
@@ -302,7 +302,7 @@ class loop_crew {
 
   // What the caller measures.
 
-  LOCKSTEP_NOINLINE void begin_to_measure() {
+  LOCKSTEP_HOT void begin_to_measure() {
     // Plans help each other's members: what is left of them is not known.
     const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
     may_wake_ = may_wake ? plan_.shares : 0;

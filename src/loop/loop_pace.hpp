@@ -96,7 +96,7 @@ class loop_pace {
   double wake() const noexcept { return wake_; }
 
   /// The plan of a loop. `asleep`: members that it could use are asleep.
-  loop_plan plan(const loop_request& of, bool asleep) noexcept {
+  LOCKSTEP_HOT loop_plan plan(const loop_request& of, bool asleep) noexcept {
     if (of.place == nullptr || of.grain != 0 || !team_.learns) return by_request(of, asleep);
     loop_plan result;
     const std::size_t most = lesser(team_.at_once, of.iterations);

@@ -129,10 +129,9 @@ struct expected_region {
 /// a team that is not crowded.
 /// Requires: a first poll has failed. `missed`: noted by the caller; the worker has `heard` this many of them. `phase`: of
 /// the last region that it has seen.
-LOCKSTEP_NOINLINE inline void wait_for_region(waitable& what, wait_policy policy,
-                                              cpu_separation& all, std::size_t rank,
-                                              const missed_loops& missed, std::uint32_t& heard,
-                                              std::uint32_t phase) {
+LOCKSTEP_HOT inline void wait_for_region(waitable& what, wait_policy policy, cpu_separation& all,
+                                         std::size_t rank, const missed_loops& missed,
+                                         std::uint32_t& heard, std::uint32_t phase) {
   using rung = wait_engine::rung;
   member_pace& pace = all.pace_of(rank);
   observed_wait seen(what);

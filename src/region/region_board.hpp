@@ -192,7 +192,7 @@ class region_board {
     }
   }
   /// Whether a member that a region of this size needs may be asleep.
-  LOCKSTEP_NOINLINE bool has_sleepers(std::size_t size) const noexcept {
+  LOCKSTEP_HOT bool has_sleepers(std::size_t size) const noexcept {
     bool found = false;
     tree_.for_each_needed(size, [&](const rank_tree::line& at) { found |= has_sleeper(at.index); });
     return found;
@@ -200,7 +200,7 @@ class region_board {
 
   /// A worker waits for the next region in which it has work: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  LOCKSTEP_NOINLINE bool next(std::size_t rank, assignment& out) {
+  LOCKSTEP_HOT bool next(std::size_t rank, assignment& out) {
     const std::size_t line = tree_.watched_by(rank);
     private_state& own = own_[rank].value;
     member_pace& pace = separation_.pace_of(rank);
@@ -229,7 +229,7 @@ class region_board {
 
   /// Claims the next part of a share in the current loop, if one is left. Any thread of the team may call it. If shares
   /// have one part, the caller runs its own without a claim.
-  LOCKSTEP_NOINLINE bool claim(std::size_t rank, assignment& out) {
+  LOCKSTEP_HOT bool claim(std::size_t rank, assignment& out) {
     while (true) {
       const std::uint64_t known = shares_.look(rank);
       out = on_line(tree_.watched_by(rank));
@@ -252,7 +252,7 @@ class region_board {
   }
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  LOCKSTEP_NOINLINE void collect(std::size_t rank, announcement of) {
+  LOCKSTEP_HOT void collect(std::size_t rank, announcement of) {
     // In place of a leader that waits elsewhere, another thread may collect here, on a CPU of its own.
     cpu_separation* const known = rank == 0 ? &separation_ : nullptr;
     member_pace& pace = separation_.pace_of(rank);

@@ -214,7 +214,7 @@ class team_core : public aligned_new<256> {
   // The threads.
 
   /// What a worker does until close().
-  void work(std::size_t rank) {
+  LOCKSTEP_HOT void work(std::size_t rank) {
     const nesting::inside here(region_);  // code of the user runs marked as inside: CORE-4
     assignment what;
     while (board_.next(rank, what)) {
@@ -411,7 +411,7 @@ class team_core : public aligned_new<256> {
     if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
   /// What a worker has to do in a `run`.
-  void run_part(std::size_t rank, const assignment& what) {
+  LOCKSTEP_HOT void run_part(std::size_t rank, const assignment& what) {
     board_.expect_report(rank);
     board_.relay(rank, what, true);
     const region_head head = what.head();

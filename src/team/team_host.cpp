@@ -101,13 +101,14 @@ LOCKSTEP_INLINE void team_host::check_lives() const {
               static_cast<const void*>(this));
 }
 
-LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part, source_place where,
-                                    const char* kind) {
+LOCKSTEP_HOT LOCKSTEP_INLINE bool team_host::run(std::size_t members, const job& part,
+                                                 source_place where, const char* kind) {
   team_core::region_work work(part, kind, where, members);
   return team_core::live(*this, work);
 }
 
-LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of, const job& what) {
+LOCKSTEP_HOT LOCKSTEP_INLINE loop_outcome team_host::run_loop(const loop_request& of,
+                                                              const job& what) {
   team_core::region_work work(what, of.is_plan ? "plan" : "loop", of.where, 0, &of);
   const bool is_complete = team_core::live(*this, work);
   return {is_complete, work.all_came};

@@ -92,7 +92,7 @@ class sleeper_mark {
  public:
   /// Called after the change that lets waiters go. Wakes all sleepers of this mark. Requires: the same payer in every
   /// call on one mark.
-  void notify(fence_payer payer = fence_payer::sleeper) {
+  LOCKSTEP_HOT void notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
       thread_fence(memory_order_seq_cst);  // 6
     } else {

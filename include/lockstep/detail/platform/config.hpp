@@ -120,13 +120,15 @@
                     LOCKSTEP_ABI_SANITIZER)
 #define LOCKSTEP_ABI_TEXT_OF(name) LOCKSTEP_TEXT_OF(name)
 
-// NOINLINE: a slow path, kept out of the fast one. ALWAYS_INLINE: a call would cost more than the function. AT_LOAD:
-// where calls_at_load is true, a module calls the function when it is loaded, in the order of its units. UNLIKELY: a
+// NOINLINE: a slow path, kept out of the fast one. HOT: a function on the way through each region or loop; the linker
+// puts them side by side (docs/maintainers/decisions/0081). ALWAYS_INLINE: a call would cost more than the function.
+// AT_LOAD: where calls_at_load is true, a module calls the function when it is loaded, in the order of its units. UNLIKELY: a
 // condition that is nearly always false. FUNCTION_NAME: the name of the function that it is used in, with its template
 // arguments if the compiler prints them. Between the two SIGN_CONVERSIONS an int may become an unsigned argument of the
 // user's function without a warning.
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
+#define LOCKSTEP_HOT __attribute__((noinline, hot))
 #define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
 #define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
 #define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -140,6 +142,7 @@
 #else
 #define LOCKSTEP_NOINLINE
 #endif
+#define LOCKSTEP_HOT LOCKSTEP_NOINLINE
 #define LOCKSTEP_ALWAYS_INLINE inline
 #define LOCKSTEP_AT_LOAD inline void
 #define LOCKSTEP_UNLIKELY(condition) (condition)
