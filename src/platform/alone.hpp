@@ -50,17 +50,16 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 inline std::uint64_t steady_nanoseconds() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
+  const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(time.count());
 }
 
 #if defined(__linux__)
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  linux_futex::wait(FUTEX_PRIVATE_FLAG, word, expected, deadline);
+  linux_futex<FUTEX_PRIVATE_FLAG>::wait(word, expected, deadline);
 }
 inline void futex_wake_all(const wait_word* word) {
-  linux_futex::wake(FUTEX_PRIVATE_FLAG, word, INT_MAX);
+  linux_futex<FUTEX_PRIVATE_FLAG>::wake(word, true);
 }
 #else
 /// Never destroyed: threads may wait while the program ends.

@@ -23,9 +23,8 @@ LOCKSTEP_INLINE std::uint64_t steady_nanoseconds() noexcept {
 }
 #else
 LOCKSTEP_INLINE std::uint64_t steady_nanoseconds() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
+  const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(time.count());
 }
 #endif
 

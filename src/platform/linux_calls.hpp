@@ -26,59 +26,55 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// `Scope`: FUTEX_PRIVATE_FLAG if all threads belong to this process, else 0.
+template <int Scope>
 struct linux_futex {
   static_assert(sizeof(wait_word) == sizeof(std::uint32_t), "a futex is a plain 32-bit word");
 
-  /// `scope`: FUTEX_PRIVATE_FLAG if all threads belong to this process, else 0.
-  static void wait(int scope, const wait_word& word, std::uint32_t expected,
-                   std::uint64_t deadline) noexcept {
-    const kept_error kept;
-    if (call(&word, FUTEX_WAIT_BITSET | scope, expected, deadline) != 0 && refused(errno)) {
-      const timespec pause = {0, 50000};
-      nanosleep(&pause, nullptr);
-    }
+  static const char* name() noexcept { return "linux futex"; }
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
+    if (!call(&word, FUTEX_WAIT_BITSET | Scope, expected, deadline)) nap();
   }
-  static void wake(int scope, const wait_word* word, int count) noexcept {
-    const kept_error kept;
-    call(word, FUTEX_WAKE | scope, static_cast<std::uint32_t>(count), no_deadline);
+  static void wake(const wait_word* word, bool all) noexcept {
+    call(word, FUTEX_WAKE | Scope, all ? INT_MAX : 1, no_deadline);
   }
 
  private:
-  // A time as the kernel takes it. Not timespec: on 32-bit systems its time_t may be wider than that of the call.
+  // Of the call's times. Not those of timespec: on 32-bit systems its time_t may be wider.
 #if defined(__LP64__) || defined(__x86_64__)
   using kernel_long = std::int64_t;
 #else
   using kernel_long = std::int32_t;
 #endif
-  template <class Number>
-  struct kernel_time {
-    Number tv_sec, tv_nsec;
-  };
 
-  /// 32-bit systems have a second call, for 64-bit times. Old systems lack it. New systems may lack the first call.
-  static long call(const wait_word* word, int operation, std::uint32_t value,
+  /// False if the system refuses it. 32-bit systems have a second call, for 64-bit times. Old systems lack it. New systems
+  /// may lack the first call.
+  static bool call(const wait_word* word, int operation, std::uint32_t value,
                    std::uint64_t deadline) noexcept {
-    long result = -1;
-    errno = ENOSYS;
+    const kept_error kept;
+    constexpr std::uint64_t second = 1000000000, longest = INT_MAX;
+    const std::uint64_t whole = deadline / second, seconds = whole < longest ? whole : longest;
+    const bool is_timed = deadline != no_deadline;
 #if defined(SYS_futex_time64)
-    result = call<std::int64_t>(SYS_futex_time64, word, operation, value, deadline);
+    const std::int64_t wide[] = {static_cast<std::int64_t>(seconds),
+                                 static_cast<std::int64_t>(deadline % second)};
+    if (syscall(SYS_futex_time64, word, operation, value, is_timed ? wide : nullptr, nullptr,
+                FUTEX_BITSET_MATCH_ANY) >= 0 ||
+        !is_refusal(errno)) {
+      return true;
+    }
 #endif
 #if defined(SYS_futex)
-    if (result < 0 && refused(errno))
-      result = call<kernel_long>(SYS_futex, word, operation, value, deadline);
+    const kernel_long time[] = {static_cast<kernel_long>(seconds),
+                                static_cast<kernel_long>(deadline % second)};
+    return syscall(SYS_futex, word, operation, value, is_timed ? time : nullptr, nullptr,
+                   FUTEX_BITSET_MATCH_ANY) >= 0 ||
+           !is_refusal(errno);
+#else
+    return false;
 #endif
-    return result;
   }
-
-  template <class Number>
-  static long call(long number, const wait_word* word, int operation, std::uint32_t value,
-                   std::uint64_t deadline) noexcept {
-    const kernel_time<Number> until = system_time<kernel_time<Number>>(deadline);
-    return syscall(number, word, operation, value, deadline != no_deadline ? &until : nullptr,
-                   nullptr, FUTEX_BITSET_MATCH_ANY);
-  }
-
-  static bool refused(int error) noexcept { return error == ENOSYS || error == EPERM; }
+  static bool is_refusal(int error) noexcept { return error == ENOSYS || error == EPERM; }
 };
 
 /// The private expedited barrier. The calls return false if it is refused.

@@ -42,20 +42,9 @@ struct linux_cpus {
 struct linux_system : posix_system {
   static constexpr bool binds_threads = true, names_threads = true, tells_of_quotas = true;
 
-  struct futex {
-    static const char* name() noexcept { return "linux futex"; }
-    static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-      linux_futex::wait(FUTEX_PRIVATE_FLAG, word, expected, deadline);
-    }
-    static void wake(const wait_word* word, bool all) {
-      linux_futex::wake(FUTEX_PRIVATE_FLAG, word, all ? INT_MAX : 1);
-    }
-  };
-  struct shared_futex {
-    static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-      linux_futex::wait(0, word, expected, deadline);
-    }
-    static void wake_all(const wait_word* word) { linux_futex::wake(0, word, INT_MAX); }
+  using futex = linux_futex<FUTEX_PRIVATE_FLAG>;
+  struct shared_futex : linux_futex<0> {
+    static void wake_all(const wait_word* word) { wake(word, true); }
   };
   using barrier = linux_barrier;
 

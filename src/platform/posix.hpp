@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/posix.hpp -- what the library uses of POSIX; windows.hpp has the same of Windows (layer: platform)
 //
-// A lock, a thread, a time as the system takes it, and an errno that stays as it was.
+// A lock, a thread, a nap, and an errno that stays as it was.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 #define LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 
@@ -33,15 +33,11 @@ class kept_error {
   const int saved_;
 };
 
-/// A time as the system takes it. Times above the longest become the longest.
-template <class Time>
-Time system_time(std::uint64_t nanoseconds) noexcept {
-  constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
-  const std::uint64_t time = nanoseconds < longest ? nanoseconds : longest;
-  Time made;
-  made.tv_sec = static_cast<decltype(made.tv_sec)>(time / second);
-  made.tv_nsec = static_cast<decltype(made.tv_nsec)>(time % second);
-  return made;
+/// What a wait does where the system has none: sleeps for 50 us.
+inline void nap() noexcept {
+  const kept_error kept;
+  const timespec time = {0, 50000};
+  nanosleep(&time, nullptr);
 }
 
 using system_mutex = std::mutex;

@@ -46,10 +46,7 @@ struct posix_system {
   using futex = portable_futex;
   /// A wait is a nap.
   struct shared_futex {
-    static void wait(const wait_word&, std::uint32_t, std::uint64_t) noexcept {
-      const timespec time = {0, 50000};
-      nanosleep(&time, nullptr);
-    }
+    static void wait(const wait_word&, std::uint32_t, std::uint64_t) noexcept { nap(); }
     static void wake_all(const wait_word*) noexcept {}
   };
   struct barrier {

@@ -86,18 +86,20 @@ using process_word = unseamed_atomic<process_state*>;
 
 // A variable of C++, because Clang leaves assembly at file scope out of the object of a C++20 module. The name has no
 // namespace: units of different settings share the word, and the note (process.cpp) can name it.
-extern __attribute__((visibility("hidden"))) process_word
-    process_word_of_note __asm__(LOCKSTEP_PROCESS_WORD);
-__attribute__((weak)) process_word process_word_of_note{nullptr};
-inline process_word& process_word_of_module() noexcept { return process_word_of_note; }
+struct module_of_process {
+  static __attribute__((visibility("hidden"))) process_word word __asm__(LOCKSTEP_PROCESS_WORD);
+};
+__attribute__((weak)) process_word module_of_process::word{nullptr};
 
 #elif defined(__APPLE__) && defined(__GNUC__) && !defined(LOCKSTEP_ATOMIC_SEAM) && \
     !defined(LOCKSTEP_SYSTEM_SEAM)
 
 // A name without a namespace, as above.
-extern process_word process_word_of_all __asm__("_" LOCKSTEP_PROCESS_WORD);
-__attribute__((weak, visibility("default"))) process_word process_word_of_all{nullptr};
-inline process_word& process_word_of_module() noexcept { return process_word_of_all; }
+struct module_of_process {
+  static
+      __attribute__((visibility("default"))) process_word word __asm__("_" LOCKSTEP_PROCESS_WORD);
+};
+__attribute__((weak)) process_word module_of_process::word{nullptr};
 
 #else
 
@@ -109,9 +111,7 @@ struct process_word_holder {
 };
 template <class Name>
 process_word process_word_holder<Name>::word{nullptr};
-inline process_word& process_word_of_module() noexcept {
-  return process_word_holder<whole_module>::word;
-}
+using module_of_process = process_word_holder<whole_module>;
 
 #endif
 
@@ -212,7 +212,7 @@ struct process_state {
   unseamed_atomic<std::uint32_t> thread_key{0};  // the key plus one; zero: not made yet
 
   atomic<void*> critical_names{nullptr};  // the first of a list that only grows
-  unseamed_atomic<std::uint32_t> usable_cpus{0}, affine_cpus{0};  // zero: not counted yet
+  unseamed_atomic<std::uint32_t> usable_cpus{0}, cpus_for_waits{0};  // zero: not counted yet
   unseamed_atomic<std::uint32_t> messages{0};
   unseamed_atomic<std::uint32_t> unchecked_units{0};
   wait_word team_ages{0};
@@ -238,9 +238,8 @@ struct process_state {
 process_state& find_process(process_word& word) noexcept;
 
 inline process_state& process() noexcept {
-  process_word& word = process_word_of_module();
-  process_state* const known = word.load(memory_order_acquire);  // 1
-  return known != nullptr ? *known : find_process(word);
+  process_state* const known = module_of_process::word.load(memory_order_acquire);  // 1
+  return known != nullptr ? *known : find_process(module_of_process::word);
 }
 
 /// True for the first call for this message in the process.

@@ -39,24 +39,26 @@ LOCKSTEP_INLINE bool name_this_thread(const char* name) noexcept {
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
 
-LOCKSTEP_INLINE unsigned usable_cpus() {
-  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
-  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
-  if (known != 0) return known;
-  const std::uint32_t count = count_usable_cpus();
-  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
-                                                        memory_order_relaxed);               // 1
+/// The count that is kept there: this one if it is the first.
+LOCKSTEP_INLINE std::uint32_t keep_first(unseamed_atomic<std::uint32_t>& kept,
+                                         std::uint32_t count) noexcept {
+  std::uint32_t known = 0;
+  const bool is_first = kept.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
+                                                     memory_order_relaxed);               // 1
   return is_first ? count : known;
 }
 
-LOCKSTEP_INLINE unsigned cpus_for_waits() noexcept {
-  const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
-  if (usable != 0) return usable;
-  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
-  if (affine != 0) return affine;
-  const std::uint32_t count = count_affine_cpus();
-  process().affine_cpus.store(count, memory_order_relaxed);  // 2
+LOCKSTEP_INLINE unsigned usable_cpus() {
+  const std::uint32_t known = process().usable_cpus.load(memory_order_relaxed);  // 1
+  if (known != 0) return known;
+  const std::uint32_t count = keep_first(process().usable_cpus, count_usable_cpus());
+  process().cpus_for_waits.store(count, memory_order_relaxed);  // 2
   return count;
+}
+
+LOCKSTEP_INLINE unsigned cpus_for_waits() noexcept {
+  const std::uint32_t known = process().cpus_for_waits.load(memory_order_relaxed);  // 1
+  return known != 0 ? known : keep_first(process().cpus_for_waits, count_affine_cpus());
 }
 
 #endif
