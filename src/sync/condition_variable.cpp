@@ -77,12 +77,11 @@ struct condition_variable::passes_on {
 
   ~passes_on() {
     if (!notified) return;
-    detail::wake_list woken;
-    const detail::parking_lot::queue waiters(queue);
+    detail::parking_lot::queue waiters(queue);
     detail::parked_thread* const next = self.next();
     if (next == nullptr) return;
     detail::parked_chain::remove_from_the_rest(self);
-    woken.notify(*next);
+    waiters.notify(*next);
   }
 };
 
@@ -103,7 +102,7 @@ LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline u
   {
     detail::parking_lot::queue waiters(queue);
     word_.fetch_add(1, detail::memory_order_relaxed);  // 1
-    waiters.push_back(self);
+    waiters.enter(self);
   }
   const bool notified = by.until_stopped(by, self, &unlock_and_wait) && !self.stopped;
   if (notified && self.target != nullptr) {
@@ -164,7 +163,7 @@ LOCKSTEP_INLINE void condition_variable::withdraw(waiter& self) {
 LOCKSTEP_INLINE void condition_variable::stop(waiter& stopped) noexcept {
   if (!stopped.owner.leave(stopped)) return;
   stopped.stopped = true;
-  detail::wake_list().notify(stopped);
+  detail::parking_lot::queue(waiter::key_of(stopped.owner)).notify(stopped);
 }
 
 /// Takes the thread out of the queue. False if another thread has done so: then the object may be gone (PARKING-2).
@@ -193,9 +192,9 @@ LOCKSTEP_INLINE void condition_variable::notify_slowly(std::uint32_t wanted) {
       all.append(next);
     }
     if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 3
+    if (!all.chain.empty()) waiters.notify(*all.chain.first());
   }
   if (all.target != nullptr) detail::mutex_queue(*all.target).adopt(all.moved);
-  if (!all.chain.empty()) detail::wake_list().notify(*all.chain.first());
 }
 
 }  // namespace LOCKSTEP_ABI

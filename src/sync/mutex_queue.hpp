@@ -71,8 +71,8 @@ struct mutex_rules {
     return (word & locked) == 0 && (as == woken || !reserved(word));
   }
   static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
-    if (as == woken) return (word & waiting) | locked;
-    return (word | locked) + ((word & (waiting | waking)) != 0 ? one_bypass : 0);
+    return as == woken ? (word & waiting) | locked
+                       : (word | locked) + ((word & (waiting | waking)) != 0 ? one_bypass : 0);
   }
   static std::uint32_t marked(std::uint32_t word, std::uint32_t as) noexcept {
     return as == woken ? locked | waiting | bypass_limit * one_bypass : word | waiting;
@@ -114,7 +114,6 @@ class mutex_queue : public queued_word<mutex_rules> {
 
   /// Sends the next waiter on its way, unless one is already.
   void wake_next() {
-    wake_list woken;
     parking_lot::queue waiters(key());
     parked_thread* const next = waiters.front();
     if (next == nullptr) return;
@@ -124,7 +123,6 @@ class mutex_queue : public queued_word<mutex_rules> {
       if ((word & rules::waking) != 0) return;
     } while (!change(word, (word & ~rules::waiting) | left | rules::waking));
     waiters.let_go(*next, rules::woken);
-    woken.notify(*next);
   }
 
   /// A hint for the holder: a thread waits behind one that is on its way, so the unlock will wake no thread.
@@ -134,13 +132,11 @@ class mutex_queue : public queued_word<mutex_rules> {
   }
   /// Called by a thread that is about to sleep, after its unlock (MUTEX-6).
   void let_one_go_ahead() {
-    wake_list woken;
     parking_lot::queue waiters(key());
     parked_thread* const next = waiters.front();
     if (next == nullptr || next->purpose() != rules::newcomer) return;
     waiters.let_go(*next, rules::ahead);
     unmark_if_empty(waiters);
-    woken.notify(*next);
   }
 
   /// Queues up threads that were notified by a condition_variable; each goes on in finish(). Wakes the first one if the
@@ -149,7 +145,7 @@ class mutex_queue : public queued_word<mutex_rules> {
     bool is_idle = false;
     {
       parking_lot::queue waiters(key());
-      while (parked_thread* const next = threads.pop_front()) waiters.push_back(*next);
+      while (parked_thread* const next = threads.pop_front()) waiters.enter(*next);
       const std::uint32_t old = word_.fetch_or(rules::waiting, memory_order_relaxed);  // 2
       is_idle = (old & (rules::locked | rules::waking)) == 0;
     }

@@ -101,7 +101,6 @@ class parked_thread : public list_node<parked_thread> {
 
  private:
   friend class parking_lot;
-  friend class wake_list;
   static constexpr std::uint32_t notified_ = 2;
 
   struct was_notified {
@@ -123,35 +122,6 @@ class parked_thread : public list_node<parked_thread> {
 /// Threads that are moved from one queue to another, in order.
 struct parked_chain : intrusive_list<parked_thread> {};
 
-/// Notifies threads at once, and wakes them when it goes out of scope. If it was made before the queue's lock was
-/// taken, the wakes come after the unlock.
-class wake_list {
- public:
-  wake_list() noexcept : count_(0) {}
-  ~wake_list() { wake(); }
-  wake_list(const wake_list&) = delete;
-  wake_list& operator=(const wake_list&) = delete;
-
-  void notify(parked_thread& thread) {
-    wait_word& word = thread.word_;
-    constexpr std::uint32_t notified = parked_thread::notified_;
-    if ((word.exchange(notified, memory_order_release) & sleeping_bit) == 0) return;  // 1
-    if (count_ == capacity) wake();
-    words_[count_++] = &word;
-  }
-
- private:
-  static constexpr std::size_t capacity = 32;
-
-  void wake() {
-    for (std::size_t i = 0; i < count_; ++i) wake_one_sleeper(words_[i]);
-    count_ = 0;
-  }
-
-  const wait_word* words_[capacity];
-  std::size_t count_;
-};
-
 /// The process has one table (process.hpp), because waiters and wakers may be in different modules.
 class parking_lot {
   using bucket = parking_bucket;
@@ -167,18 +137,20 @@ class parking_lot {
 
   static bucket& bucket_of(std::uintptr_t key) noexcept {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-    const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    constexpr unsigned bits = process_state::parking_bits;
-    return process().parking[converted<std::size_t>(product >> (64 - bits))];
+    return process().parking[converted<std::size_t>((key * 0x9E3779B97F4A7C15u) >>
+                                                    (64 - process_state::parking_bits))];
   }
 
-  /// The queue of one key, locked while this lives.
+  /// The queue of one key, locked while this lives. Threads that were notified and sleep are woken after the unlock.
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
       short_lock::lock(bucket_.lock);
     }
-    ~queue() { short_lock::unlock(bucket_.lock); }
+    ~queue() {
+      short_lock::unlock(bucket_.lock);
+      wake();
+    }
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
@@ -191,9 +163,15 @@ class parking_lot {
     }
     bool empty() const noexcept { return front() == nullptr; }
 
-    void push_back(parked_thread& thread) noexcept {
-      thread.key_ = key_;
-      bucket_.waiting.push_back(thread);
+    /// The thread waits from now on: at the end, or at the place that it has kept since it was let go.
+    void enter(parked_thread& thread) noexcept {
+      if (thread.waits_) {
+        thread.key_ = key_;
+        bucket_.waiting.push_back(thread);
+      } else {
+        thread.waits_ = true;
+        thread.word_.store(0, memory_order_relaxed);  // 3
+      }
     }
     /// Requires: the thread is in this queue.
     void remove(parked_thread& thread) noexcept { bucket_.waiting.remove(thread); }
@@ -206,18 +184,28 @@ class parking_lot {
     }
 
     /// Lets a waiter try to take, for that purpose. It keeps its place, but is no waiter any more. So the child of a
-    /// fork() finds the word that shows it (PARKING-4). The caller must notify the waiter.
-    void let_go(parked_thread& thread, std::uint32_t as) noexcept {
+    /// fork() finds the word that shows it (PARKING-4).
+    void let_go(parked_thread& thread, std::uint32_t as) {
       thread.purpose_ = as;
       thread.waits_ = false;
+      notify(thread);
     }
-    /// Called by the thread itself after a failed try: it waits again.
-    void come_back(parked_thread& thread) noexcept {
-      thread.waits_ = true;
-      thread.word_.store(0, memory_order_relaxed);  // 3
+    /// The wait of a thread that was taken out, or let go, is over. Without the lock the thread may be gone after it.
+    void notify(parked_thread& thread) {
+      wait_word& word = thread.word_;
+      const std::uint32_t old = word.exchange(parked_thread::notified_, memory_order_release);  // 1
+      if ((old & sleeping_bit) == 0) return;
+      if (count_ == most_asleep) wake();
+      asleep_[count_++] = &word;
     }
 
    private:
+    static constexpr std::size_t most_asleep = 32;
+
+    void wake() {
+      for (std::size_t i = 0; i < count_; ++i) wake_one_sleeper(asleep_[i]);
+      count_ = 0;
+    }
     parked_thread* from(parked_thread* thread) const noexcept {
       while (thread != nullptr && (thread->key_ != key_ || !thread->waits_)) {
         thread = thread->next();
@@ -226,7 +214,9 @@ class parking_lot {
     }
 
     bucket& bucket_;
-    std::uintptr_t key_;
+    const std::uintptr_t key_;
+    const wait_word* asleep_[most_asleep];
+    std::size_t count_ = 0;
   };
 
   /// Around a fork() (PARKING-4).
@@ -293,8 +283,20 @@ class queued_word {
 
   std::uintptr_t key() const noexcept { return queue_key::of(word_, Rules::queue); }
 
-  /// Takes if Rules::may_take() allows it now.
-  bool try_take(std::uint32_t as) noexcept { return take_or(as, nullptr); }
+  /// Takes if Rules::may_take() allows it now. Else it marks the word, if it shall. Requires then: the queue is locked.
+  bool try_take(std::uint32_t as, bool marks = false) noexcept {
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 6
+    while (true) {
+      if (Rules::may_take(word, as)) {
+        if (word_.compare_exchange_strong(word, Rules::taken(word, as), memory_order_acquire,  // 5
+                                          memory_order_relaxed)) {                             // 6
+          return true;
+        }
+      } else if (!marks || change(word, Rules::marked(word, as))) {
+        return false;
+      }
+    }
+  }
 
   /// Repeats try_take() while the policy waits awake. Called after a failed try, so it begins with a pause: each look
   /// takes the word's line away from the holder.
@@ -308,29 +310,9 @@ class queued_word {
   /// all.
   bool enqueue(parked_thread& self) {
     parking_lot::queue waiters(key());
-    if (take_or(self.purpose(), &Rules::marked)) return false;
-    if (self.waits()) {
-      waiters.push_back(self);
-    } else {
-      waiters.come_back(self);
-    }
+    if (try_take(self.purpose(), true)) return false;
+    waiters.enter(self);
     return true;
-  }
-
-  /// Takes and returns true. If it may not take, it changes the word to wanted(word, as), unless that is null, and
-  /// returns false. Requires: nothing is wanted, or the queue is locked.
-  bool take_or(std::uint32_t as, std::uint32_t (*wanted)(std::uint32_t, std::uint32_t)) noexcept {
-    std::uint32_t word = word_.load(memory_order_relaxed);  // 6
-    while (true) {
-      if (Rules::may_take(word, as)) {
-        if (word_.compare_exchange_strong(word, Rules::taken(word, as), memory_order_acquire,  // 5
-                                          memory_order_relaxed)) {                             // 6
-          return true;
-        }
-      } else if (wanted == nullptr || change(word, wanted(word, as))) {
-        return false;
-      }
-    }
   }
 
   /// Leaves the queue at the deadline. False if another thread has taken it out of the queue or let it go.
@@ -395,7 +377,6 @@ class handed_word : public queued_word<Rules> {
 
   /// Hands what is free to the front of the queue. Called after a change that may let waiters go.
   void hand_over() {
-    wake_list woken;
     parking_lot::queue waiters(this->key());
     if (waiters.empty()) return;
     std::uint32_t word = this->word_.load(memory_order_relaxed);  // 6
@@ -415,7 +396,7 @@ class handed_word : public queued_word<Rules> {
     for (; served > 0; --served) {
       parked_thread& next = *waiters.front();
       waiters.remove(next);
-      woken.notify(next);
+      waiters.notify(next);
     }
   }
 };

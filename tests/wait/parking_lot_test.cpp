@@ -24,7 +24,6 @@ using lockstep::detail::parked_chain;
 using lockstep::detail::parked_thread;
 using lockstep::detail::parking_lot;
 using lockstep::detail::queue_key;
-using lockstep::detail::wake_list;
 using lockstep::test::run_threads;
 using queue = lockstep::detail::parking_lot::queue;
 using lockstep::test::is_known;
@@ -59,7 +58,7 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
   for (parked_thread& each : threads) {
     const std::uintptr_t where = key + 4 * (random() % 600);
     queue waiters(where);
-    waiters.push_back(each);
+    waiters.enter(each);
     model[where].push_back(&each);
   }
   while (!model.empty()) {
@@ -78,7 +77,7 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
         EXPECT_FALSE(waiters.withdraw(**victim));
         EXPECT_EQ(waiters.empty(), expected.size() == 1);
         EXPECT_TRUE(is_known(at->first));
-        waiters.come_back(**victim);
+        waiters.enter(**victim);
         continue;
       }
       EXPECT_TRUE(waiters.withdraw(**victim));
@@ -103,10 +102,10 @@ TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_
     words[i].store(~0u, std::memory_order_relaxed);
     const bool waits = i / 4 % 2 != 0, comes = i / 8 % 2 != 0;
     queue waiters(key_of(i));
-    waiters.push_back(threads[2 * i]);
+    waiters.enter(threads[2 * i]);
     if (comes) waiters.let_go(threads[2 * i], woken_by_an_unlock);
     if (!comes) waiters.remove(threads[2 * i]);
-    if (waits) waiters.push_back(threads[2 * i + 1]);
+    if (waits) waiters.enter(threads[2 * i + 1]);
     EXPECT_EQ(is_known(key_of(i)), waits || comes);
   }
   parking_lot::around_fork::lock();
@@ -123,7 +122,7 @@ TEST(parking_lot, PARKING4_one_that_has_arrived_is_not_known_any_more_whatever_t
   for (std::size_t first = 0; first < 3; ++first) {
     std::deque<parked_thread> threads(3);
     queue waiters(key);
-    for (parked_thread& each : threads) waiters.push_back(each);
+    for (parked_thread& each : threads) waiters.enter(each);
     for (parked_thread& each : threads) waiters.let_go(each, woken_by_an_unlock);
     EXPECT_TRUE(waiters.empty());
     for (std::size_t i = 0; i < 3; ++i) {
@@ -139,7 +138,7 @@ TEST(parking_lot, a_chain_takes_threads_from_one_queue_to_the_next_in_their_orde
   parked_chain chain;
   {
     queue waiters(key);
-    for (parked_thread& each : threads) waiters.push_back(each);
+    for (parked_thread& each : threads) waiters.enter(each);
     while (parked_thread* const next = waiters.front()) {
       waiters.remove(*next);
       chain.push_back(*next);
@@ -147,7 +146,7 @@ TEST(parking_lot, a_chain_takes_threads_from_one_queue_to_the_next_in_their_orde
   }
   {
     queue waiters(key + 4);
-    while (parked_thread* const next = chain.pop_front()) waiters.push_back(*next);
+    while (parked_thread* const next = chain.pop_front()) waiters.enter(*next);
     for (parked_thread& expected : threads) {
       ASSERT_EQ(waiters.front(), &expected);
       EXPECT_TRUE(waiters.withdraw(expected));
@@ -159,14 +158,14 @@ TEST(parking_lot, a_chain_takes_threads_from_one_queue_to_the_next_in_their_orde
 TEST(parking_lot, PARKING4_one_that_was_let_go_is_no_waiter_but_known_and_comes_back_to_its_place) {
   parked_thread woken, ahead, newcomer;
   queue waiters(key);
-  for (parked_thread* each : {&woken, &ahead, &newcomer}) waiters.push_back(*each);
+  for (parked_thread* each : {&woken, &ahead, &newcomer}) waiters.enter(*each);
   waiters.let_go(woken, woken_by_an_unlock);
   waiters.let_go(ahead, ahead_of_its_turn);
   EXPECT_EQ(waiters.front(), &newcomer);
   EXPECT_FALSE(waiters.withdraw(woken));
   EXPECT_EQ(woken.purpose(), woken_by_an_unlock);
   EXPECT_FALSE(ahead.waits());
-  waiters.come_back(ahead);
+  waiters.enter(ahead);
   EXPECT_TRUE(ahead.waits());
   EXPECT_EQ(ahead.purpose(), ahead_of_its_turn);
   EXPECT_EQ(waiters.front(), &ahead);
@@ -186,11 +185,13 @@ INSTANTIATE_TEST_SUITE_P(policies, parked_with_policy,
 TEST_P(parked_with_policy,
        PARKING1_a_notification_before_the_wait_is_not_lost_and_coming_back_takes_it_back) {
   parked_thread self;
-  wake_list().notify(self);
+  queue(key).enter(self);
+  queue(key).let_go(self, ahead_of_its_turn);
   EXPECT_TRUE(self.wait(GetParam().policy));
   EXPECT_TRUE(self.wait(GetParam().policy, deadline::after(std::chrono::seconds(-1))));
-  queue(key).come_back(self);
+  queue(key).enter(self);
   EXPECT_FALSE(self.wait(GetParam().policy, deadline::after(std::chrono::microseconds(50))));
+  queue(key).remove(self);
 }
 
 TEST_P(parked_with_policy,
@@ -206,27 +207,26 @@ TEST_P(parked_with_policy,
         {
           queue waiters(key);
           parked = &self;
-          waiters.push_back(self);
+          waiters.enter(self);
         }
         EXPECT_TRUE(self.wait(GetParam().policy));
         EXPECT_EQ(said, i + 1);
         return;
       }
       for (bool found = false; !found;) {
-        wake_list woken;
         queue waiters(key);
         found = !waiters.empty();
         if (!found) continue;
         EXPECT_EQ(waiters.front(), parked);
         waiters.remove(*parked);
         said = i + 1;
-        woken.notify(*parked);
+        waiters.notify(*parked);
       }
     });
   }
 }
 
-TEST(wake_list, wakes_more_sleepers_than_it_has_places_for) {
+TEST(parking_lot, a_queue_wakes_more_sleepers_than_it_has_places_for) {
   constexpr std::size_t count = 100;
   std::vector<parked_thread> threads(count);
   std::vector<lockstep::test::watched_thread> watched(count);
@@ -237,8 +237,8 @@ TEST(wake_list, wakes_more_sleepers_than_it_has_places_for) {
       return;
     }
     for (const auto& each : watched) each.wait_until_asleep();
-    wake_list woken;
-    for (parked_thread& each : threads) woken.notify(each);
+    queue waiters(key);
+    for (parked_thread& each : threads) waiters.notify(each);
   });
 }
 
