@@ -43,6 +43,7 @@ LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_
 # Which test says most about a part, ROOM/NAME.
 FIRST = {"wait/published_words": "boards", "wait/wait_engine": "once",
          "wait/parking_lot": "locks", "wait/short_lock": "locks",
+         "sync/mutex_queue": "locks", "sync/condition_variable": "queues",
          "team/critical_name": "locks",
          "toolbox/fan": "boards",
          "region/turns": "team",
