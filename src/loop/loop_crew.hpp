@@ -306,7 +306,6 @@ class loop_crew {
     // Plans help each other's members: what is left of them is not known.
     const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
     may_wake_ = may_wake ? plan_.shares : 0;
-    least_left_ = pace_.least_worth_waking();
     parts_ = own_parts_ = 0;
     start_ = own_end_ = now();
   }
@@ -320,7 +319,7 @@ class loop_crew {
     if (may_wake_ != 0) wake_if_long(is_own ? own_end_ : now());
   }
   LOCKSTEP_NOINLINE void wake_if_long(std::uint64_t time) {
-    if (left_at(time) <= least_left_) return;
+    if (!pace_.is_rest_worth(left_at(time), true)) return;
     if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", may_wake_);
     board_.wake(may_wake_);
     note_wake_up(time);
@@ -385,7 +384,6 @@ class loop_crew {
   loop_pace pace_;
   loop_request of_{0, nullptr, 0, true, call_site::none()};
   std::size_t parts_ = 0, own_parts_ = 0;  ///< that the caller has run; those of its own share
-  std::uint64_t start_ = 0;                ///< when the loop began
   std::uint64_t own_end_ = 0;              ///< when the caller's last own part ended
   std::uint64_t woken_at_ = 0;             ///< 0: no wake-up is being measured
   std::uint64_t woken_until_ = 0;          ///< when the caller could go on
@@ -394,7 +392,7 @@ class loop_crew {
   loop_plan plan_;
   bool is_asleep_ = false;      ///< members slept when the loop began
   std::uint32_t may_wake_ = 0;  ///< how many members are woken once the loop turns out to be long
-  double least_left_ = 0;       ///< that is when more work than this is left, in nanoseconds
+  std::uint64_t start_ = 0;     ///< when the loop began
 };
 
 }  // namespace detail

@@ -135,11 +135,8 @@ class loop_pace {
     return result;
   }
 
-  /// More work than this, in nanoseconds, is worth a wake-up.
-  double least_worth_waking() const noexcept {
-    return team_.at_once > 1 ? wake_ / (1 - 1 / static_cast<double>(team_.at_once)) : never;
-  }
-  /// Whether the rest of a probe is worth announcing. It must be worth more than usual: a first run is no fair sample.
+  /// Whether what is left of a loop is worth announcing, or a wake-up where members sleep. To announce the rest of a probe,
+  /// it must be worth more than usual: a first run is no fair sample.
   bool is_rest_worth(double left, bool asleep) const noexcept {
     return pays(left, team_.at_once, asleep ? wake_ : larger(join_, dear_announcement));
   }
@@ -199,7 +196,7 @@ class loop_pace {
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000;
   static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
-  static constexpr double never = 1e300, longest = 1e30;
+  static constexpr double longest = 1e30;
   static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
   static constexpr unsigned least_told = 5;
   // Prices of a wake-up after a loop, in time that loops missed. The first one costs nearly nothing.
@@ -215,9 +212,7 @@ class loop_pace {
   /// All members, or fewer if a share would take less time than one more member costs.
   std::size_t shares_for(double work, std::size_t most) const noexcept {
     const double wanted = work * static_cast<double>(team_.at_once) / join_;
-    return wanted < static_cast<double>(most)
-               ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
-               : most;
+    return static_cast<std::size_t>(between(2, wanted, static_cast<double>(most)));
   }
   static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
                                 double wanted) noexcept {
@@ -235,9 +230,7 @@ class loop_pace {
     if (wanted > 1) result.shares = static_cast<std::uint32_t>(wanted);
     const std::size_t share = of.iterations / result.shares;
     if (of.can_split && result.shares > 1) {
-      const std::size_t parts = of.grain == 0 && share < 1024 ? 1
-                                : of.grain == 0               ? first_parts
-                                                              : share / grain;
+      const std::size_t parts = of.grain != 0 ? share / grain : share < 1024 ? 1 : first_parts;
       result.parts = parts_of(of, result.shares, static_cast<double>(parts));
     }
     if (asleep && of.gain <= wake_) {

@@ -482,19 +482,28 @@ class lone_region {
   const nesting::region where_;
 };
 
-/// Calls part(with) of a region, on the caller alone: exceptions pass. False if the region was stopped.
-template <class Part, class Argument>
-bool call_alone(const stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
+/// Calls part() of a region, on the caller alone. Exceptions pass, but for the region's own stop.
+template <class Part, class IsOwn>
+LOCKSTEP_ALWAYS_INLINE void call_until_stopped(const Part& part, const IsOwn& is_own_stop) {
 #if LOCKSTEP_HAS_EXCEPTIONS
   try {
-    part(with);
+    part();
   } catch (const region_stopped&) {
-    const lone_region* const alone = stop.alone();
-    if (alone != nullptr ? !alone->has_own_stop() : !stop.requested(region)) throw;  // ALONE-4
+    if (!is_own_stop()) throw;  // that of another region
   }
 #else
-  part(with);
+  static_cast<void>(is_own_stop);
+  part();
 #endif
+}
+/// The same: part(with). False if the region was stopped. `stop`: the source of the region.
+template <class Part, class Argument>
+bool call_alone(const stop_source& stop, Part& part, Argument& with, std::uint32_t region = 1) {
+  call_until_stopped([&] { part(with); },
+                     [&] {
+                       const lone_region* const alone = stop.alone();
+                       return alone != nullptr ? alone->has_own_stop() : stop.requested(region);
+                     });
   return !stop.requested(region);
 }
 

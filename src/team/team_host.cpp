@@ -136,15 +136,7 @@ LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Par
   if (LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
   const lone_region here(of, nullptr, look);
   const nesting::inside mark(here.where(), innermost);
-#if LOCKSTEP_HAS_EXCEPTIONS
-  try {
-    part(here);
-  } catch (const region_stopped&) {
-    if (!here.is_stopped()) throw;  // the exception is another region's
-  }
-#else
-  part(here);
-#endif
+  call_until_stopped([&] { part(here); }, [&] { return here.is_stopped(); });
   if (LOCKSTEP_UNLIKELY(here.is_ended())) {
     here.check_team();
     return lone_outcome::stopped;

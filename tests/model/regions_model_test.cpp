@@ -62,7 +62,7 @@ struct told_crew : loop_crew {
   void wake_after_a_part() {
     plan_.is_timed = true;
     may_wake_ = plan_.shares;
-    least_left_ = -1;
+    start_ -= 1000000000;  // so long that the rest is worth it
   }
   using loop_crew::announce;
   using loop_crew::run_unannounced;
