@@ -302,8 +302,16 @@ class region_board {
   /// For a worker in a `run`, before its part.
   void expect_report(std::size_t rank) noexcept { fetch_for_writing(&reports_.beside(rank)); }
 
-  /// A worker, or the thread that has completed its share, is done with the region.
-  void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
+  /// A worker, or the thread that has completed its share, is done with the region. True if it has woken the caller.
+  bool report(std::size_t rank, announcement of) { return reports_[rank].publish(of.phase()); }
+  /// The worker has woken the caller of a `run`, and has time to see whether they share a CPU. On a shared CPU the next
+  /// region is often there before the worker waits for it: then no wait would see that.
+  LOCKSTEP_NOINLINE void look_for_caller(std::size_t rank, announcement of) {
+    if (!anticipates_) return;
+    const std::uint64_t now = monotonic_nanoseconds();
+    separation_.pace_of(rank).region_ends(now, of.phase());
+    separation_.look_for(rank, 0, now);
+  }
 
   /// 16 bytes that travel with a report. Before the report the reporting thread may use them, after it the caller.
   cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }

@@ -53,7 +53,8 @@
 //               or not, and without a rest. Of regions between which it did not have to wait, the mean counts. The
 //               program's own code may poll in them for another member: on a shared CPU it polls until its time slice
 //               ends, 4 ms, in each region. Members that work for so long lose nothing by a move
-//               (docs/maintainers/decisions/0074).
+//               (docs/maintainers/decisions/0074). For 64 ms after the last such move, the worker moves whenever it
+//               shares its CPU: the system soon puts it back where the caller sleeps.
 //
 // When the caller of a crowd yields
 //   ROUND-1  In a region of a crowd, each CPU runs its members one after another, each for one turn. A yield of the caller
@@ -90,7 +91,10 @@ class separation_pace {
   }
   /// It was found on the CPU of the member that it waits for.
   advice shares_cpu(std::uint64_t now) noexcept {
-    if (long_regions_ >= enough_in_a_row) return advice::move;
+    if (long_regions_ >= enough_in_a_row || now < polls_until_) {
+      if (long_regions_ != 0) polls_until_ = now + most_rest;
+      return advice::move;
+    }
     if (now - first_ > 2 * least_rest) {
       first_ = now;
       waits_ = 0;
@@ -123,6 +127,7 @@ class separation_pace {
   unsigned waits_ = 0, in_a_row_ = 0, long_regions_ = 0;
   bool is_stuck_ = false;  ///< not found on another CPU since the last advice
   std::uint64_t first_ = 0, asks_at_ = 0, moves_at_ = 0, rest_ = least_rest;
+  std::uint64_t polls_until_ = 0;  ///< regions may poll for other members: SEPARATE-6
 };
 
 /// How long the caller of a crowd polls for reports before it yields: ROUND-1, ROUND-2.
@@ -173,12 +178,17 @@ class member_pace {
     return lesser<std::uint64_t>(160000 + elapsed / 4, 4000000);
   }
 
-  /// It has seen the region of this phase. Waits that a first poll has ended were not noted.
-  void wait_begins(std::uint64_t now, std::uint32_t phase) noexcept {
+  /// The region of this phase has ended for it. Not every region is noted: the mean counts.
+  void region_ends(std::uint64_t now, std::uint32_t phase) noexcept {
     if (at_ != 0 && phase != phase_) separation.ran((now - at_) / (phase - phase_));
     phase_ = phase;
+    at_ = now;
+  }
+  /// It has seen the region of this phase. Waits that a first poll has ended were not noted.
+  void wait_begins(std::uint64_t now, std::uint32_t phase) noexcept {
+    region_ends(now, phase);
     if (gap_ != 0) came_after(gap_);  // learned only now, when there is time
-    start_ = at_ = now;
+    start_ = now;
     gap_ = polled_ = 0;
     doing_ = {step::kind::rest, 0};
   }
@@ -207,6 +217,7 @@ class member_pace {
   /// It lost a time slice in a poll: to a stranger where the machine is full, GAP-3, else to the caller, SEPARATE-5.
   void lost_slice(bool is_full) noexcept {
     if (is_full) {
+      regions.yielding.failed_badly();
       doubt_ = doubt_after_slice;
     } else {
       separation.lost_slice();

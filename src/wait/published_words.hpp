@@ -90,15 +90,17 @@ constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
 /// Whether a thread sleeps until a word changes.
 class sleeper_mark {
  public:
-  /// Called after the change that lets waiters go. Wakes all sleepers of this mark. Requires: the same payer in every
-  /// call on one mark.
-  LOCKSTEP_HOT void notify(fence_payer payer = fence_payer::sleeper) {
+  /// Called after the change that lets waiters go. Wakes all sleepers of this mark; false if there are none. Requires:
+  /// the same payer in every call on one mark.
+  LOCKSTEP_HOT bool notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
       thread_fence(memory_order_seq_cst);  // 6
     } else {
       fence_light();
     }
-    if (has_sleeper()) wake();
+    if (!has_sleeper()) return false;
+    wake();
+    return true;
   }
 
   /// Whether a thread may sleep at this moment: a hint.
@@ -234,17 +236,17 @@ class published_word {
                  fence_payer payer) noexcept
       : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
 
-  /// Stores the word, and wakes the threads that sleep until it changes.
-  LOCKSTEP_ALWAYS_INLINE void publish(Word value) const {
+  /// Stores the word, and wakes the threads that sleep until it changes; false if there are none.
+  LOCKSTEP_ALWAYS_INLINE bool publish(Word value) const {
     publish_quietly(value);
-    wake();
+    return wake();
   }
   /// The two halves, for a wake that comes later or not at all.
   void publish_quietly(Word value) const noexcept {
     notify_point(&mark_);
     word_.store(value, memory_order_release);  // 1
   }
-  void wake() const { mark_.notify(payer_); }
+  bool wake() const { return mark_.notify(payer_); }
   bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
 
   /// The word, and what came before it was published.

@@ -30,8 +30,9 @@
 //                 So in a crowd, after 16 waits in a row that ended in short, measured yields, 7 in 8 waits
 //                 begin with so many yields without the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
 //                 the time.
-//   far_budget    50 us. A wait polls for this time instead of yielding if yields went to a stranger and the
-//                 other thread is known to have another CPU. It is more than a wake-up takes, so two threads
+//   far_budget    50 us. A wait polls for this time before it yields if yields went to a stranger and the
+//                 other thread is known to have another CPU: a yield that only probes would cost the rest of the
+//                 time slice. It is more than a wake-up takes, so two threads
 //                 that sleep and wake each other stop doing so. Beside two busy processes a fork/join of 2
 //                 takes 0.4 us, and 15 without this; a barrier 0.17 and 40.
 #include "wait_engine.hpp"
@@ -70,6 +71,10 @@ LOCKSTEP_INLINE void backoff_trust::failed() noexcept {
   if (doubt_ == trust_limits::limit) return;
   ++doubt_;
   skipped_ = 0;
+}
+
+LOCKSTEP_INLINE bool backoff_trust::is_stopped() const noexcept {
+  return doubt_ == trust_limits::limit;
 }
 
 LOCKSTEP_INLINE void backoff_trust::failed_badly() noexcept {
@@ -221,11 +226,13 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
   if (last == rung::poll) return false;
   if (first <= rung::yield && !policy.is_spin() && !policy.is_block()) {
     const bool is_separated = adapts && what.is_separated();
+    if (is_separated && history.yielding.is_stopped() &&
+        wait_rungs::spin(what, wait_rungs::far_budget, until)) {
+      return true;
+    }
     if (policy.is_hybrid() || history.yielding.asks()) {
       seen.enter(wait_stage::yield);
       if (wait_rungs::yield(what, history.yielding, until)) return true;
-    } else if (is_separated && wait_rungs::spin(what, wait_rungs::far_budget, until)) {
-      return true;
     }
   }
 

@@ -410,15 +410,41 @@ std::vector<int> moves_before(member_pace& known, int regions, std::uint64_t reg
 }
 
 TEST(separation_pace, members_whose_regions_take_time_slices_part_after_four_of_them_SEPARATE_6) {
-  for (const std::uint64_t region : {ms, 4 * ms, 500 * ms}) {
-    member_pace known;
-    EXPECT_EQ(moves_before(known, 9, region, true), (std::vector<int>{3, 7})) << region;
+  member_pace far_apart;
+  EXPECT_EQ(moves_before(far_apart, 9, 500 * ms, true), (std::vector<int>{3, 7}));
+  for (const std::uint64_t region : {ms, 4 * ms}) {
+    member_pace again;
+    EXPECT_EQ(moves_before(again, 7, region, true), (std::vector<int>{3, 4, 5, 6})) << region;
   }
   member_pace known, separated, short_ones, long_ones;
   EXPECT_TRUE(moves_before(short_ones, 9, us, true, 4000).empty()) << "short ones without waits";
   EXPECT_FALSE(moves_before(long_ones, 9, 4 * ms, true, 3).empty()) << "long ones without waits";
   EXPECT_TRUE(moves_before(known, 9, ms - us, true).empty()) << "a region without a time slice";
   EXPECT_TRUE(moves_before(separated, 9, 4 * ms, false).empty()) << "on a CPU of its own";
+}
+
+TEST(separation_pace,
+     after_such_a_move_each_sight_moves_until_regions_were_short_for_64_ms_SEPARATE_6) {
+  member_pace known;
+  ASSERT_EQ(moves_before(known, 4, 4 * ms, true), (std::vector<int>{3}));
+  const std::uint64_t moved_at = 5000 * ms + 4 * (4 * ms + 10 * us);
+  known.separation.ran(us);
+  EXPECT_EQ(known.separation.shares_cpu(moved_at + 60 * ms), advice::move);
+  known.separation.moved();
+  EXPECT_EQ(known.separation.shares_cpu(moved_at + 64 * ms), advice::stay);
+}
+
+TEST(separation_pace, regions_after_which_a_worker_does_not_wait_count_as_well_SEPARATE_6) {
+  member_pace known;
+  std::uint64_t now = 5000 * ms;
+  known.wait_begins(now, 2);
+  known.wait_ends(now += 10 * us, true);
+  for (std::uint32_t phase = 4; phase < 10; phase += 2) {
+    known.region_ends(now += 8 * ms, phase);
+    ASSERT_EQ(known.separation.shares_cpu(now), advice::stay) << phase;
+  }
+  known.region_ends(now += 8 * ms, 10);
+  EXPECT_EQ(known.separation.shares_cpu(now), advice::move);
 }
 
 // --- when the caller of a crowd yields ---

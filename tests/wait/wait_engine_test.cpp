@@ -551,6 +551,24 @@ struct placed_waitable : waitable {
   }
 };
 
+TEST(wait_engine,
+     where_yields_go_to_strangers_who_waits_for_another_cpu_never_probes_within_50_us) {
+  for (const bool elsewhere : {true, false}) {
+    scripted_system& system = scripted_system::reset();
+    wait_history history;
+    history.yielding.failed_badly();
+    for (int i = 0; i < 200; ++i) {
+      placed_waitable what;
+      what.elsewhere = elsewhere;
+      const std::uint64_t due = system.now + 20000;
+      what.ready_when = [&system, due] { return system.now >= due; };
+      what.on_sleep = [&] { system.now = due; };
+      ASSERT_TRUE(wait_engine::wait(what, wait_policy(), history));
+    }
+    EXPECT_EQ(system.count(call::yield) == 0, elsewhere);
+  }
+}
+
 TEST(wait_engine, where_yields_go_to_strangers_who_waits_for_another_cpu_polls_before_it_sleeps) {
   for (const bool elsewhere : {true, false}) {
     scripted_system& system = scripted_system::reset();

@@ -23,6 +23,8 @@ class backoff_trust {
   /// The same for a measured success: enough of them in a row make the stage sure.
   void paid_measurably() noexcept;
   void failed() noexcept;
+  /// Whether it is tried only for probes.
+  bool is_stopped() const noexcept;
   void learn(bool has_paid) noexcept { has_paid ? paid() : failed(); }
   /// One failure that counts as many.
   void failed_badly() noexcept;
