@@ -418,8 +418,8 @@ class team_core : public aligned_new<256> {
     if (rank < head.size) perform_part(rank, head, what.line->what, what.announced.is_seen());
     if (crew_.is_orphaned()) end_of_lone_child();
     if (board_.is_leader(rank)) board_.collect(rank, what.announced);
-    if (LOCKSTEP_UNLIKELY(board_.report(rank, what.announced)))
-      board_.look_for_caller(rank, what.announced);
+    const bool has_woken_caller = board_.report(rank, what.announced);
+    if (LOCKSTEP_UNLIKELY(has_woken_caller)) board_.look_for_caller(rank, what.announced);
   }
 
   /// Whether the calling thread is in the region that runs, or has started it.
