@@ -91,7 +91,7 @@ debian_packages() {  # group: the release; its packages
   case $1 in
     oldest_compilers) echo bullseye g++-9 g++-10 clang-9 clang-11 ;;
     newest_mingw) echo trixie base-files g++-mingw-w64-x86-64-win32 ;;
-    newest_bazel) echo sid base-files bazel-bootstrap g++ python3 zip unzip ;;
+    newest_bazel) echo sid base-files bash bazel-bootstrap cmake coreutils dash g++ python3 zip unzip ;;
     newest_compilers) echo sid base-files g++-13 g++-14 g++-15 g++-16 clang-21 clang-23 ;;
     *) return 1 ;;
   esac
