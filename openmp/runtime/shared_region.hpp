@@ -25,7 +25,7 @@
 
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include "wait/short_lock.hpp"
+#include "wait/wait_engine.hpp"
 
 #include "doacross.hpp"
 #include "message.hpp"

@@ -92,7 +92,7 @@
 #include <lockstep/detail/region/member_state.hpp>
 #include <lockstep/detail/wait/sleeping_bit.hpp>
 #include "wait/published_words.hpp"
-#include "wait/short_lock.hpp"
+#include "wait/wait_engine.hpp"
 
 #include "abi.hpp"
 #include "task.hpp"

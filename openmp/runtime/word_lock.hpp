@@ -2,7 +2,7 @@
 // openmp/runtime/word_lock.hpp -- a lock of 4 bytes in the program's memory
 //
 // omp_lock_t has 4 bytes, and zero bits are a free lock. lockstep::mutex, which is fair, needs 8. So this is
-// short_lock.hpp, with a wait as the program's environment asks for.
+// wait_engine.hpp, with a wait as the program's environment asks for.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
@@ -10,7 +10,7 @@
 #ifndef LOCKSTEP_OPENMP_RUNTIME_WORD_LOCK_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_WORD_LOCK_HPP
 
-#include "wait/short_lock.hpp"
+#include "wait/wait_engine.hpp"
 
 #include "control_variables.hpp"
 

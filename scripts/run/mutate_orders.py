@@ -42,7 +42,7 @@ WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire",
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a part, ROOM/NAME.
 FIRST = {"wait/published_words": "boards", "wait/wait_engine": "once",
-         "wait/parking_lot": "locks", "wait/short_lock": "locks",
+         "wait/parking_lot": "locks",
          "sync/mutex_queue": "locks", "sync/condition_variable": "queues",
          "team/critical_name": "locks",
          "toolbox/fan": "boards",

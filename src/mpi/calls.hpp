@@ -28,7 +28,6 @@
 #include <lockstep/detail/mpi/library.hpp>
 #include <lockstep/detail/platform/error.hpp>
 #include "../wait/published_words.hpp"
-#include "../wait/short_lock.hpp"
 #include "../wait/wait_engine.hpp"
 
 #include "polling_nap.hpp"

@@ -36,7 +36,7 @@
 
 #include <lockstep/detail/region/member_state.hpp>
 #include "../platform/intrusive_list.hpp"
-#include "../wait/short_lock.hpp"
+#include "../wait/wait_engine.hpp"
 #include "loop_board.hpp"
 #include "team_barrier.hpp"
 

@@ -38,7 +38,7 @@
 #include <lockstep/detail/platform/error.hpp>
 #include <lockstep/region_stopped.hpp>
 #include "../wait/published_words.hpp"
-#include "../wait/short_lock.hpp"
+#include "../wait/wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -148,7 +148,7 @@ LOCKSTEP_INLINE void check_owner(const void* object, const char* kind) {
 
 LOCKSTEP_INLINE void unlocking(const void* object, const char* kind, role as) {
   if (as == role::owner) check_owner(object, kind);
-  note_if_watched(object, false);
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, false);
   sync_point();
   if (forget(object, as, number_of_this_thread()) || !table_is_whole()) return;
   const thread_label reader = one_of(object, role::reader);

@@ -47,7 +47,6 @@
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
-#include "short_lock.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {
@@ -378,25 +377,17 @@ class handed_word : public queued_word<Rules> {
   /// Hands what is free to the front of the queue. Called after a change that may let waiters go.
   void hand_over() {
     parking_lot::queue waiters(this->key());
-    if (waiters.empty()) return;
-    std::uint32_t word = this->word_.load(memory_order_relaxed);  // 6
-    std::uint32_t served = 0, wanted = 0;
-    do {
-      wanted = word;
-      served = 0;
-      parked_thread* next = waiters.front();
-      for (; next != nullptr && Rules::may_be_given(wanted, next->purpose()); ++served) {
-        wanted = Rules::taken(wanted, next->purpose());
-        next = waiters.behind(*next);
-      }
-      if (served == 0) return;
-      if (next == nullptr) wanted = Rules::without_waiters(wanted);
-    } while (!this->word_.compare_exchange_strong(word, wanted, memory_order_acquire,  // 8
-                                                  memory_order_relaxed));  // 6
-    for (; served > 0; --served) {
-      parked_thread& next = *waiters.front();
-      waiters.remove(next);
-      waiters.notify(next);
+    while (parked_thread* const next = waiters.front()) {
+      const bool is_last = waiters.behind(*next) == nullptr;
+      std::uint32_t word = this->word_.load(memory_order_relaxed), wanted = 0;  // 6
+      do {
+        if (!Rules::may_be_given(word, next->purpose())) return;
+        wanted = Rules::taken(word, next->purpose());
+        if (is_last) wanted = Rules::without_waiters(wanted);
+      } while (!this->word_.compare_exchange_strong(word, wanted, memory_order_acquire,  // 8
+                                                    memory_order_relaxed));  // 6
+      waiters.remove(*next);
+      waiters.notify(*next);
     }
   }
 };

@@ -72,7 +72,6 @@
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "cpu_separation.hpp"
-#include "short_lock.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Three threads lock and unlock the lock of the library's queues.
 //
-// Models: short_lock of src/wait/short_lock.hpp (lock, unlock, attempt), word_waiter::sleep of src/wait/wait_engine.hpp; futex:
+// Models: short_lock (lock, unlock, attempt) and word_waiter::sleep of src/wait/wait_engine.hpp; futex:
 // lib/futex.inc. One word, changed by read-modify-writes: one memory for all is exact. This is why the other models may have an ideal lock.
 //
 // Checked: mutual exclusion; nobody sleeps for ever; every thread ends, if none is forgotten by the

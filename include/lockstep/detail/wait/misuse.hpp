@@ -30,11 +30,6 @@ constexpr bool diagnosed = detail::diagnoses_misuse;
 /// role of its own.
 enum class role : unsigned char { owner, reader, waiter, condition_waiter, plan };
 
-/// Reports to the watchdog that the calling thread takes or gives up `object`.
-inline void note_if_watched(const void* object, bool is_taken) noexcept {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, is_taken);
-}
-
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// note(): the calling thread takes this role at `object`. forget(): thread number `thread`, or any thread if that is
@@ -75,7 +70,7 @@ inline void locked(const void* object, bool is_watched = observers() != 0, role 
 }
 inline void check_owner(const void*, const char*) {}
 inline void unlocking(const void* object, const char*, role = role::owner) {
-  note_if_watched(object, false);
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, false);
 }
 inline void check_no_reader(const void*, const char*) {}
 inline void check_only_waiter(const void*, const char*) {}

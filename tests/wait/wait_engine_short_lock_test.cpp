@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/short_lock_test.cpp -- exclusion, and nobody left asleep
-#include "wait/short_lock.hpp"
+// tests/wait/wait_engine_short_lock_test.cpp -- exclusion, and nobody left asleep
+#include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>
 
