@@ -323,8 +323,8 @@ def first_screen(programs, others):
               for outcomes in [[one["met"] for one in programs[name]["verdict"]]]]
     if missed:
         parts.append(f"**Targets that are not met:** {'; '.join(missed)}. Most of the time is lost in one way: after a pause of a millisecond "
-                     "or more, a region of `run()` pays for waking its members. A loop of `for_each()` then stays on one thread, and gains "
-                     "nothing, while threads that poll gain.")
+                     "or more that nothing foretells, a region of `run()` pays for waking its members, and a loop of `for_each()` stays on one "
+                     "thread. Threads that poll gain there, at the cost of a CPU.")
     return [part for part in parts if part]
 
 
