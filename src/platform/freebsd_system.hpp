@@ -28,11 +28,9 @@ struct freebsd_system : bsd_system {
   struct futex {
     static const char* name() noexcept { return "_umtx_op"; }
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-      constexpr std::uint64_t second = 1000000000, longest = std::uint64_t{INT_MAX} * second;
-      const std::uint64_t time = deadline < longest ? deadline : longest;
       _umtx_time until;
-      until._timeout.tv_sec = static_cast<time_t>(time / second);
-      until._timeout.tv_nsec = static_cast<long>(time % second);
+      until._timeout.tv_sec = static_cast<time_t>(whole_seconds(deadline));
+      until._timeout.tv_nsec = static_cast<long>(deadline % nanoseconds_of_second);
       until._flags = UMTX_ABSTIME;
       until._clockid = CLOCK_MONOTONIC;
       const bool is_timed = deadline != no_deadline;

@@ -52,12 +52,10 @@ struct linux_futex {
   static bool call(const wait_word* word, int operation, std::uint32_t value,
                    std::uint64_t deadline) noexcept {
     const kept_error kept;
-    constexpr std::uint64_t second = 1000000000, longest = INT_MAX;
-    const std::uint64_t whole = deadline / second, seconds = whole < longest ? whole : longest;
     const bool is_timed = deadline != no_deadline;
 #if defined(SYS_futex_time64)
-    const std::int64_t wide[] = {static_cast<std::int64_t>(seconds),
-                                 static_cast<std::int64_t>(deadline % second)};
+    const std::int64_t wide[] = {static_cast<std::int64_t>(whole_seconds(deadline)),
+                                 static_cast<std::int64_t>(deadline % nanoseconds_of_second)};
     if (syscall(SYS_futex_time64, word, operation, value, is_timed ? wide : nullptr, nullptr,
                 FUTEX_BITSET_MATCH_ANY) >= 0 ||
         !is_refusal(errno)) {
@@ -65,8 +63,8 @@ struct linux_futex {
     }
 #endif
 #if defined(SYS_futex)
-    const kernel_long time[] = {static_cast<kernel_long>(seconds),
-                                static_cast<kernel_long>(deadline % second)};
+    const kernel_long time[] = {static_cast<kernel_long>(whole_seconds(deadline)),
+                                static_cast<kernel_long>(deadline % nanoseconds_of_second)};
     return syscall(SYS_futex, word, operation, value, is_timed ? time : nullptr, nullptr,
                    FUTEX_BITSET_MATCH_ANY) >= 0 ||
            !is_refusal(errno);
