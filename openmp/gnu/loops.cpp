@@ -37,7 +37,21 @@ bool start_general(part& self, const loop_spec& range, bool has_turns, long numb
   return istart == nullptr || next_of(self, istart, iend);
 }
 
+/// Ends the construct with a barrier. False if the region is cancelled.
+bool meet_at_end(part& self, const barrier_kind& kind) noexcept {
+  end_loop(self);
+  return pass_barrier(self, kind);
+}
+
 }  // namespace
+
+#define LOOP_NEXT(NAME)                                                         \
+  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_next)(long* istart, long* iend) {     \
+    return next_of(entered(), istart, iend);                                    \
+  }                                                                             \
+  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_next)(ull * istart, ull * iend) { \
+    return next_of(entered(), istart, iend);                                    \
+  }
 
 // A loop that begins with start, of a kind and order.
 #define LOOP_OF(NAME, KIND, MONOTONIC, ORDERED)                                                 \
@@ -47,9 +61,6 @@ bool start_general(part& self, const loop_spec& range, bool has_turns, long numb
     return start(entered(), range.with(schedule_kind::KIND, MONOTONIC, chunk, ORDERED), istart, \
                  iend);                                                                         \
   }                                                                                             \
-  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_next)(long* istart, long* iend) {                     \
-    return next_of(entered(), istart, iend);                                                    \
-  }                                                                                             \
   OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_start)(                                           \
       bool is_up, ull start_at, ull end, ull increment, ull chunk, ull* istart, ull* iend) {    \
     loop_spec range = loop_spec::of(is_up, start_at, end, increment)                            \
@@ -57,9 +68,7 @@ bool start_general(part& self, const loop_spec& range, bool has_turns, long numb
     range.chunk = chunk;                                                                        \
     return start(entered(), range, istart, iend);                                               \
   }                                                                                             \
-  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_next)(ull * istart, ull * iend) {                 \
-    return next_of(entered(), istart, iend);                                                    \
-  }
+  LOOP_NEXT(NAME)
 
 // The same with the schedule in the control variables.
 #define LOOP_AT_RUNTIME(NAME, MAY_BE_NONMONOTONIC, ORDERED)                                   \
@@ -69,18 +78,13 @@ bool start_general(part& self, const loop_spec& range, bool has_turns, long numb
     const loop_spec range = loop_spec::of(start_at, end, increment);                          \
     return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);  \
   }                                                                                           \
-  OPENMP_IN_BOTH(bool, GOMP_loop_##NAME##_next)(long* istart, long* iend) {                   \
-    return next_of(entered(), istart, iend);                                                  \
-  }                                                                                           \
   OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_start)(bool is_up, ull start_at, ull end,       \
                                                      ull increment, ull* istart, ull* iend) { \
     part& self = entered();                                                                   \
     const loop_spec range = loop_spec::of(is_up, start_at, end, increment);                   \
     return start(self, as_runtime(range, self, MAY_BE_NONMONOTONIC, ORDERED), istart, iend);  \
   }                                                                                           \
-  OPENMP_IN_BOTH(bool, GOMP_loop_ull_##NAME##_next)(ull * istart, ull * iend) {               \
-    return next_of(entered(), istart, iend);                                                  \
-  }
+  LOOP_NEXT(NAME)
 
 LOOP_OF(static, fixed, true, false)
 LOOP_OF(dynamic, dynamic, true, false)
@@ -97,6 +101,7 @@ LOOP_AT_RUNTIME(ordered_runtime, false, true)
 
 #undef LOOP_OF
 #undef LOOP_AT_RUNTIME
+#undef LOOP_NEXT
 
 // The same with the schedule as a number, which the compiler passes.
 #define LOOP_AS_NUMBERED(NAME, ORDERED)                                                            \
@@ -117,16 +122,8 @@ LOOP_AS_NUMBERED(ordered_, true)
 #undef LOOP_AS_NUMBERED
 
 OPENMP_IN_BOTH(void, GOMP_loop_end_nowait)() { end_loop(entered()); }
-OPENMP_IN_BOTH(void, GOMP_loop_end)() {
-  part& self = entered();
-  end_loop(self);
-  static_cast<void>(pass_barrier(self, of_loop));
-}
-OPENMP_IN_BOTH(bool, GOMP_loop_end_cancel)() {
-  part& self = entered();
-  end_loop(self);
-  return !pass_barrier(self, of_loop);
-}
+OPENMP_IN_BOTH(void, GOMP_loop_end)() { static_cast<void>(meet_at_end(entered(), of_loop)); }
+OPENMP_IN_BOTH(bool, GOMP_loop_end_cancel)() { return !meet_at_end(entered(), of_loop); }
 
 // --- sections, and scope: a construct with a record and no iterations ---
 
@@ -156,15 +153,9 @@ OPENMP_IN_BOTH(unsigned, GOMP_sections2_start)(unsigned count, std::uintptr_t* r
 OPENMP_IN_BOTH(unsigned, GOMP_sections_next)() { return next_section(entered()); }
 OPENMP_IN_BOTH(void, GOMP_sections_end_nowait)() { end_loop(entered()); }
 OPENMP_IN_BOTH(void, GOMP_sections_end)() {
-  part& self = entered();
-  end_loop(self);
-  static_cast<void>(pass_barrier(self, of_sections));
+  static_cast<void>(meet_at_end(entered(), of_sections));
 }
-OPENMP_IN_BOTH(bool, GOMP_sections_end_cancel)() {
-  part& self = entered();
-  end_loop(self);
-  return !pass_barrier(self, of_sections);
-}
+OPENMP_IN_BOTH(bool, GOMP_sections_end_cancel)() { return !meet_at_end(entered(), of_sections); }
 
 OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
   part& self = entered();
@@ -193,7 +184,7 @@ bool start(unsigned dimensions, const Number* counts, const loop_spec& loop, Num
 }
 
 /// The outermost loop counts from 0 in steps of 1.
-loop_spec range_of(ull count) noexcept { return loop_spec::of(true, 0, count, 1); }
+loop_spec range_of(ull count) noexcept { return loop_spec::of<ull>(true, 0, count, 1); }
 loop_spec range_of(long count) noexcept { return loop_spec::of(0L, count, 1L); }
 
 template <class Number>

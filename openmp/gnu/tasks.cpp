@@ -123,24 +123,13 @@ OPENMP_IN_BOTH(void, GOMP_taskgroup_end)() {
 
 namespace {
 
-template <class Number>
-ull count_iterations(bool goes_up, Number first, Number end, Number step) noexcept {
-  if (goes_up ? first >= end : first <= end) return 0;
-  const ull distance = goes_up ? static_cast<ull>(end) - static_cast<ull>(first)
-                               : static_cast<ull>(first) - static_cast<ull>(end);
-  const ull stride = goes_up ? static_cast<ull>(step) : 0 - static_cast<ull>(step);
-  return distance / stride + (distance % stride != 0);
-}
-
 /// The task's data begins with its bounds, and the array of its reductions follows.
-template <class Number>
 void run(part& self, outlined_function function, void* data, copy_function copy, long size,
-         long align, unsigned flags, unsigned long wanted, int priority, Number first, Number end,
-         Number step) noexcept {
+         long align, unsigned flags, unsigned long wanted, int priority,
+         const loop_spec& range) noexcept {
   std::uintptr_t* const reductions =
       (flags & loop_reduces) != 0 ? static_cast<std::uintptr_t**>(data)[2] : nullptr;
-  taskloop_request how{count_iterations((flags & loop_goes_up) != 0, first, end, step),
-                       static_cast<ull>(first), static_cast<ull>(step), wanted};
+  taskloop_request how{range.count, range.base, range.increment, wanted};
   if (how.iterations == 0 || is_cancelled_here(self)) {
     if (reductions != nullptr) reductions[2] = 0;  // the program has nothing to combine
     return;
@@ -165,12 +154,14 @@ void run(part& self, outlined_function function, void* data, copy_function copy,
 OPENMP_IN_BOTH(void, GOMP_taskloop)(outlined_function function, void* data, copy_function copy,
                                     long size, long align, unsigned flags, unsigned long wanted,
                                     int priority, long first, long end, long step) {
-  run(entered(), function, data, copy, size, align, flags, wanted, priority, first, end, step);
+  run(entered(), function, data, copy, size, align, flags, wanted, priority,
+      loop_spec::of((flags & loop_goes_up) != 0, first, end, step));
 }
 OPENMP_IN_BOTH(void, GOMP_taskloop_ull)(outlined_function function, void* data, copy_function copy,
                                         long size, long align, unsigned flags, unsigned long wanted,
                                         int priority, ull first, ull end, ull step) {
-  run(entered(), function, data, copy, size, align, flags, wanted, priority, first, end, step);
+  run(entered(), function, data, copy, size, align, flags, wanted, priority,
+      loop_spec::of((flags & loop_goes_up) != 0, first, end, step));
 }
 
 // --- reductions ---

@@ -15,6 +15,7 @@
 //   4  x.exchange         seq_cst  -      likewise
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
 
 #include "ident.hpp"
@@ -22,6 +23,8 @@
 
 namespace lockstep::openmp::llvm {
 namespace {
+
+using holding = std::lock_guard<lockstep::mutex>;
 
 using i8 = signed char;
 using i16 = std::int16_t;
@@ -72,7 +75,7 @@ values<Type> change(Type* variable, const Change& by) noexcept {
       }
     }
   }
-  const atomic_section alone;
+  const holding alone(atomic_lock);
   values<Type> of;
   of.before = *variable;
   *variable = of.behind = by(of.before);
@@ -90,7 +93,7 @@ Type read(Type* variable) noexcept {
       return value;
     }
   }
-  const atomic_section alone;
+  const holding alone(atomic_lock);
   return *variable;
 }
 
@@ -354,7 +357,7 @@ void load_of_size(std::size_t size, void* variable, void* out, int) noexcept {
     std::memcpy(out, &value, sizeof value);
   };
   if (as_integer(size, variable, load)) return;
-  const atomic_section alone;
+  const holding alone(atomic_lock);
   std::memcpy(out, variable, size);
 }
 
@@ -366,7 +369,7 @@ void store_of_size(std::size_t size, void* variable, void* value, int) noexcept 
     });
   };
   if (as_integer(size, variable, store)) return;
-  const atomic_section alone;
+  const holding alone(atomic_lock);
   std::memcpy(variable, value, size);
 }
 
@@ -381,7 +384,7 @@ bool swap_of_size(std::size_t size, void* variable, void* expected, void* value,
     if (!is_equal) std::memcpy(expected, &before, sizeof before);
   };
   if (as_integer(size, variable, swap)) return is_equal;
-  const atomic_section alone;
+  const holding alone(atomic_lock);
   if (std::memcmp(variable, expected, size) != 0) {
     std::memcpy(expected, variable, size);
     return false;
@@ -390,7 +393,7 @@ bool swap_of_size(std::size_t size, void* variable, void* expected, void* value,
   return true;
 }
 
-OPENMP_API void __kmpc_atomic_start() { atomic_section::begin(); }
-OPENMP_API void __kmpc_atomic_end() { atomic_section::end(); }
+OPENMP_API void __kmpc_atomic_start() { atomic_lock.lock(); }
+OPENMP_API void __kmpc_atomic_end() { atomic_lock.unlock(); }
 
 }  // namespace lockstep::openmp::llvm

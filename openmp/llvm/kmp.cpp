@@ -44,26 +44,14 @@ int chosen_library = throughput;
 
 // --- masks of CPUs ---
 
-using mask_word = unsigned long;
-constexpr std::size_t bits_of_mask_word = 8 * sizeof(mask_word);
-constexpr std::size_t words = detail::max_cpus / bits_of_mask_word;
-constexpr std::size_t bytes = words * sizeof(mask_word);
-
-bool is_cpu(int number) noexcept {
-  return number >= 0 && number < static_cast<int>(detail::max_cpus);
-}
-mask_word& mask_word_of(void* mask, int cpu) noexcept {
-  return static_cast<mask_word*>(mask)[static_cast<std::size_t>(cpu) / bits_of_mask_word];
-}
-mask_word bit_of(int cpu) noexcept {
-  return mask_word{1} << static_cast<std::size_t>(cpu) % bits_of_mask_word;
-}
+constexpr std::size_t bytes = CPU_ALLOC_SIZE(detail::max_cpus);
 
 /// -1 if there is no such CPU, -2 if the process may not use it.
 int refusal_of(int cpu) noexcept {
-  if (!is_cpu(cpu)) return -1;
+  if (cpu < 0 || cpu >= static_cast<int>(detail::max_cpus)) return -1;
   return affinity::may_use(static_cast<unsigned>(cpu)) ? 0 : -2;
 }
+cpu_set_t* set_of(void** mask) noexcept { return static_cast<cpu_set_t*>(*mask); }
 
 }  // namespace
 
@@ -145,35 +133,33 @@ OPENMP_API void* kmp_aligned_malloc(std::size_t size, std::size_t align) {
 // --- affinity. Functions return 0 where they have done it ---
 
 OPENMP_API int kmp_get_affinity_max_proc() { return static_cast<int>(detail::max_cpus); }
-OPENMP_API void kmp_create_affinity_mask(void** mask) {
-  *mask = std::calloc(words, sizeof(mask_word));
-}
+OPENMP_API void kmp_create_affinity_mask(void** mask) { *mask = std::calloc(1, bytes); }
 OPENMP_API void kmp_destroy_affinity_mask(void** mask) {
   std::free(*mask);
   *mask = nullptr;
 }
 OPENMP_API int kmp_set_affinity_mask_proc(int cpu, void** mask) {
   const int refusal = refusal_of(cpu);
-  if (refusal == 0) mask_word_of(*mask, cpu) |= bit_of(cpu);
+  if (refusal == 0) CPU_SET_S(cpu, bytes, set_of(mask));
   return refusal;
 }
 OPENMP_API int kmp_unset_affinity_mask_proc(int cpu, void** mask) {
   const int refusal = refusal_of(cpu);
-  if (refusal == 0) mask_word_of(*mask, cpu) &= ~bit_of(cpu);
+  if (refusal == 0) CPU_CLR_S(cpu, bytes, set_of(mask));
   return refusal;
 }
 OPENMP_API int kmp_get_affinity_mask_proc(int cpu, void** mask) {
   if (refusal_of(cpu) != 0) return refusal_of(cpu) == -1 ? -1 : 0;
-  return (mask_word_of(*mask, cpu) & bit_of(cpu)) != 0 ? 1 : 0;
+  return CPU_ISSET_S(cpu, bytes, set_of(mask)) ? 1 : 0;
 }
 /// The thread stays where it is set until its next region places it again.
 OPENMP_API int kmp_set_affinity(void** mask) {
   this_record.bound_place = -1;
-  return sched_setaffinity(0, bytes, static_cast<const cpu_set_t*>(*mask));
+  return sched_setaffinity(0, bytes, set_of(mask));
 }
 OPENMP_API int kmp_get_affinity(void** mask) {
   std::memset(*mask, 0, bytes);
-  return sched_getaffinity(0, bytes, static_cast<cpu_set_t*>(*mask));
+  return sched_getaffinity(0, bytes, set_of(mask));
 }
 OPENMP_API int kmp_set_thread_affinity_mask_initial() {
   affinity::bind_this_thread(-1);

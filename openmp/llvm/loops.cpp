@@ -261,15 +261,6 @@ share<Number> share_of(u32 schedule, Number lower, Number upper, step_of<Number>
           mine.last == count};
 }
 
-template <class Number>
-void set(const share<Number>& to, i32* last, Number* lower, Number* upper,
-         step_of<Number>* stride) noexcept {
-  *lower = to.lower;
-  *upper = to.upper;
-  *stride = to.stride;
-  if (last != nullptr) *last = to.has_last;
-}
-
 /// Bits of ident::flags: the construct that for_static_init belongs to.
 enum : i32 { is_of_sections = 0x400, is_of_distribute = 0x800 };
 
@@ -290,6 +281,19 @@ enum : i32 { is_of_sections = 0x400, is_of_distribute = 0x800 };
       first, iterations);
 }
 
+/// Gives the program its share of the loop from *lower to *upper.
+template <class Number>
+void give(part& self, const ident* where, const share<Number>& mine, i32* last, Number* lower,
+          Number* upper, step_of<Number>* stride, step_of<Number> step) noexcept {
+  if (has_tool())
+    tell(self, where, count_of(*lower, *upper, step), static_cast<ull>(mine.lower),
+         count_of(mine.lower, mine.upper, step));
+  *lower = mine.lower;
+  *upper = mine.upper;
+  *stride = mine.stride;
+  if (last != nullptr) *last = mine.has_last;
+}
+
 template <class Number>
 void share_loop(part& self, const ident* where, i32 schedule, i32* last, Number* lower,
                 Number* upper, step_of<Number>* stride, step_of<Number> step,
@@ -305,10 +309,7 @@ void share_loop(part& self, const ident* where, i32 schedule, i32* last, Number*
   const share<Number> mine =
       share_of(number, *lower, *upper, step, least, is_of_teams ? self.team_num : self.rank,
                is_of_teams ? self.num_teams : self.size);
-  if (has_tool())
-    tell(self, where, count_of(*lower, *upper, step), static_cast<ull>(mine.lower),
-         count_of(mine.lower, mine.upper, step));
-  set(mine, last, lower, upper, stride);
+  give(self, where, mine, last, lower, upper, stride, step);
 }
 
 /// A team's share of `distribute`, and the member's share of that by `parallel for`.
@@ -323,10 +324,7 @@ void share_among_teams(part& self, const ident* where, i32 schedule, i32* last, 
   share<Number> mine = share_of<Number>(without_modifiers(schedule), team.lower, team.upper, step,
                                         least, self.rank, self.size);
   mine.has_last = mine.has_last && team.has_last;
-  if (has_tool())
-    tell(self, where, count_of(*lower, *upper, step), static_cast<ull>(mine.lower),
-         count_of(mine.lower, mine.upper, step));
-  set(mine, last, lower, upper, stride);
+  give(self, where, mine, last, lower, upper, stride, step);
 }
 
 /// The first of the chunks that the team has by distribute with dist_schedule(static, chunk).

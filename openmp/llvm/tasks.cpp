@@ -91,12 +91,16 @@ int traits_of(const task_front& of) noexcept {
   } while (of.goes_on);
 }
 
-/// With a tool. The program's code begins above this frame of the stack.
-[[gnu::noinline, gnu::cold]] void run_told(task_front& of) noexcept {
-  const std::int32_t thread = thread_id();
-  here().tool->at.exit.pointer = __builtin_frame_address(0);
+/// A task with destructors is called even if it is cancelled.
+[[gnu::always_inline]] inline void run_and_destroy(task_front& of, std::int32_t thread) noexcept {
   if ((of.flags & task_has_destructors) == 0 || !is_cancelled_here(here())) run_parts(of, thread);
   destroy(of, thread);
+}
+
+/// With a tool. The program's code begins above this frame of the stack.
+[[gnu::noinline, gnu::cold]] void run_told(task_front& of) noexcept {
+  here().tool->at.exit.pointer = __builtin_frame_address(0);
+  run_and_destroy(of, thread_id());
 }
 
 /// The outlined function of all tasks. `argument`: a task_front.
@@ -108,9 +112,7 @@ void run_task(void* argument) noexcept {
     of.data()->routine(thread, of.data());
     return;
   }
-  // A task with destructors is called even if it is cancelled.
-  if ((of.flags & task_has_destructors) == 0 || !is_cancelled_here(here())) run_parts(of, thread);
-  destroy(of, thread);
+  run_and_destroy(of, thread);
 }
 
 /// Makes a task. All its memory but the variables is set.

@@ -36,31 +36,22 @@ struct loop_spec {
   bool is_scope : 1;         ///< it has no iterations
   bool needs_slot;           ///< even if it is static, for what members share beside the iterations
 
-  /// As unsigned or signed numbers; `is_up`: it counts up.
-  static loop_spec of(bool is_up, ull start, ull end, ull increment) noexcept {
-    loop_spec made{};
-    made.base = start;
-    made.end = end;
-    made.increment = increment;
-    if (is_up) {
-      made.count = start < end ? (end - start - 1) / increment + 1 : 0;
-    } else {
-      made.count = end < start ? (start - end - 1) / (0 - increment) + 1 : 0;
-    }
-    return made;
-  }
-  static loop_spec of(long start, long end, long increment) noexcept {
-    // Compared as signed numbers, counted modulo 2^64.
+  /// `is_up`: it counts up. Numbers are compared as the program has them, signed or not, and counted modulo 2^64.
+  template <class Number>
+  static loop_spec of(bool is_up, Number start, Number end, Number increment) noexcept {
     loop_spec made{};
     made.base = static_cast<ull>(start);
     made.end = static_cast<ull>(end);
     made.increment = static_cast<ull>(increment);
-    if (increment > 0) {
+    if (is_up) {
       made.count = start < end ? (made.end - made.base - 1) / made.increment + 1 : 0;
     } else {
       made.count = end < start ? (made.base - made.end - 1) / (0 - made.increment) + 1 : 0;
     }
     return made;
+  }
+  static loop_spec of(long start, long end, long increment) noexcept {
+    return of(increment > 0, start, end, increment);
   }
   loop_spec with(schedule_kind its_how, bool is_monotonic, long its_chunk,
                  bool has_turns = false) const noexcept {

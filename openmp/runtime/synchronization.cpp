@@ -146,7 +146,7 @@ bool cancel(part& self, cancel_kind kind) noexcept {
   if (kind == cancel_kind::work) {
     cancel_work(self);
   } else if (kind == cancel_kind::taskgroup) {
-    static_cast<void>(cancel_taskgroup(*self.running));
+    cancel_taskgroup(*self.running);
   } else if (self.function != nullptr) {
     cancel_region(self);
   }

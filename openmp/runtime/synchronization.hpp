@@ -50,20 +50,8 @@ void wake_barrier(detail::member_state& at) noexcept;
 
 // --- atomic operations that the processor does not have ---
 
+/// One for the process: programs of two compilers may change one variable.
 inline constinit lockstep::mutex atomic_lock;
-
-/// Lets one thread at a time in the process through, as long as it lives. Programs of two compilers may change one
-/// variable.
-class atomic_section {
- public:
-  atomic_section() noexcept { begin(); }
-  ~atomic_section() { end(); }
-  atomic_section(const atomic_section&) = delete;
-  atomic_section& operator=(const atomic_section&) = delete;
-
-  static void begin() noexcept { atomic_lock.lock(); }
-  static void end() noexcept { atomic_lock.unlock(); }
-};
 
 // --- cancellation, where OMP_CANCELLATION allows it ---
 

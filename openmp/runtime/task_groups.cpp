@@ -19,6 +19,13 @@ namespace lockstep::openmp {
 
 namespace {
 
+task_group& make_group(bool is_of_construct) noexcept {
+  task_group* const made = new (std::nothrow) task_group;
+  if (made == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
+  made->is_of_construct = is_of_construct;
+  return *made;
+}
+
 /// The innermost group that the program made, and not a construct with reductions.
 task_group* group_of_program(const task& of) noexcept {
   task_group* group = of.group;
@@ -29,15 +36,12 @@ task_group* group_of_program(const task& of) noexcept {
 }  // namespace
 
 task_group& begin_taskgroup(part& self, bool is_of_construct) noexcept {
-  void* const memory = std::malloc(sizeof(task_group));
-  if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
-  task_group* const group = ::new (memory) task_group;
-  group->outer = self.running->group;
-  group->is_of_construct = is_of_construct;
-  if (!self.is_alone()) group->maker = &self.shared->tasks.tasks_of(self);
-  self.running->group = group;
+  task_group& group = make_group(is_of_construct);
+  group.outer = self.running->group;
+  if (!self.is_alone()) group.maker = &self.shared->tasks.tasks_of(self);
+  self.running->group = &group;
   if (has_tool() && !is_of_construct) ompt::begin_sync(self, ompt::sync_kind::taskgroup);
-  return *group;
+  return group;
 }
 
 namespace {
@@ -46,8 +50,7 @@ void end_untold(part& self) noexcept {
   task_group* const group = self.running->group;
   if (group->has_unfinished()) self.shared->tasks.wait_for_group(self, *group);
   self.running->group = group->outer;
-  group->~task_group();
-  std::free(group);
+  delete group;
 }
 
 [[gnu::noinline, gnu::cold]] void end_told(part& self) noexcept {
@@ -62,10 +65,9 @@ void end_taskgroup(part& self) noexcept {
   return is_told ? end_told(self) : end_untold(self);
 }
 
-bool cancel_taskgroup(task& of) noexcept {
+void cancel_taskgroup(task& of) noexcept {
   task_group* const group = group_of_program(of);
   if (group != nullptr) group->is_cancelled.store(true, detail::memory_order_relaxed);  // 1
-  return true;
 }
 
 bool is_taskgroup_cancelled(const task& of) noexcept {
@@ -134,18 +136,12 @@ void free_copies(std::uintptr_t* reductions) noexcept {
 
 task_group* begin_parallel_reductions(std::uintptr_t* reductions, unsigned members) noexcept {
   make_copies(reductions, members);
-  void* const memory = std::malloc(sizeof(task_group));
-  if (memory == nullptr) fail("Out of memory allocating %zu bytes", sizeof(task_group));
-  task_group* const group = ::new (memory) task_group;
-  group->is_of_construct = true;
-  group->reductions = reductions;
-  return group;
+  task_group& group = make_group(true);
+  group.reductions = reductions;
+  return &group;
 }
 
-void end_parallel_reductions(task_group* of) noexcept {
-  of->~task_group();
-  std::free(of);
-}
+void end_parallel_reductions(task_group* of) noexcept { delete of; }
 
 void begin_construct_reductions(part& self, std::uintptr_t* reductions,
                                 std::uintptr_t*& first_of_all) noexcept {

@@ -33,8 +33,8 @@ task_group& begin_taskgroup(part& self, bool is_of_construct = false) noexcept;
 /// Waits until all tasks of the innermost group of the running task have ended.
 void end_taskgroup(part& self) noexcept;
 
-/// `cancel taskgroup`, by a task in it. Returns true.
-bool cancel_taskgroup(task& of) noexcept;
+/// `cancel taskgroup`, by a task in it.
+void cancel_taskgroup(task& of) noexcept;
 /// Whether the innermost taskgroup of a task was cancelled. Tasks of it that have not begun are dropped.
 bool is_taskgroup_cancelled(const task& of) noexcept;
 
