@@ -3,13 +3,12 @@
 //
 // Work "duty", cells KIND:P:S: loops of P microseconds of serial time after gaps of about S microseconds:
 //   regular, tenth (+- 10 %), alternating (a half and one and a half in turns), random (from 0 to twice)
-// The same gaps come before serial loops, while there is no team yet: caches are as cold there. Medians are compared with
-// these, means with serial loops of the same time (serial_meanwhile).
+// A sample of loops is compared with serial loops of the same time: pass_gap(). Where gaps are too short for these, it is
+// compared with a sample of serial loops after the same gaps, from before there was a team.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -91,41 +90,24 @@ std::vector<double> times_after(const request& wanted, const Pause& pause, std::
   return times;
 }
 
-/// What the serial loop takes meanwhile. The clock of a virtual CPU changes within milliseconds: a mean over serial loops
-/// of another time says which of the two met more slow spells (docs/maintainers/decisions/0081). So half way through each
-/// gap that is as long as the loop the caller runs the first quarter of the loop, whose data it has in its cache.
-class serial_meanwhile {
- public:
-  template <class Kernel>
-  void pass(double gap_ns, double loop_ns, const Kernel& kernel, std::size_t iterations) {
-    const double end = now_ns() + gap_ns;
-    const std::size_t quarter = iterations / 4;
-    if (gap_ns >= loop_ns && quarter > 0) {
-      poll_for(gap_ns / 2);
-      const double start = now_ns();
-      part(kernel, 0, quarter);
-      sum_ns_ +=
-          (now_ns() - start) * static_cast<double>(iterations) / static_cast<double>(quarter);
-      ++count_;
-    }
-    poll_for(end - now_ns());
+/// Passes a gap, and notes what the serial loop takes meanwhile. The clock of a virtual CPU changes within milliseconds: over
+/// serial loops of another time a ratio says which of the two met more slow spells (docs/maintainers/decisions/0081). So
+/// half way through each gap that is as long as the loop, the caller runs the first quarter of the loop, whose data it has
+/// in its cache.
+template <class Kernel>
+void pass_gap(double gap_ns, double loop_ns, const Kernel& kernel, std::size_t iterations,
+              std::vector<double>& serial_ns) {
+  const double end = now_ns() + gap_ns;
+  const std::size_t quarter = iterations / 4;
+  if (gap_ns >= loop_ns && quarter > 0) {
+    poll_for(gap_ns / 2);
+    const double start = now_ns();
+    part(kernel, 0, quarter);
+    serial_ns.push_back((now_ns() - start) * static_cast<double>(iterations) /
+                        static_cast<double>(quarter));
   }
-  /// The mean of these times over that of the serial loop. Zero or less: not known.
-  [[nodiscard]] double ratio_of(const std::vector<std::vector<double>>& samples) const {
-    double sum = 0;
-    std::size_t count = 0;
-    for (const std::vector<double>& sample : samples) {
-      sum = std::accumulate(sample.begin(), sample.end(), sum);
-      count += sample.size();
-    }
-    if (count_ == 0 || count == 0) return 0;
-    return sum / static_cast<double>(count) / (sum_ns_ / static_cast<double>(count_));
-  }
-
- private:
-  double sum_ns_ = 0;
-  std::size_t count_ = 0;
-};
+  poll_for(end - now_ns());
+}
 
 /// As in the middle of the program: the team has seen such gaps.
 template <class Loop>
@@ -178,19 +160,16 @@ measurement measure_duty(const request& wanted) {
   });
   Peer peer(wanted);
   get_used_to(before[0], [&] { run_loop(peer, lengths[0], kernel); });
-  std::vector<serial_meanwhile> meanwhile(count);
   take_turns(wanted, [&](std::size_t i) {
     const double loop_ns = 1000 * static_cast<double>(wanted.cells[i].size);
+    std::vector<double> meanwhile;
     const bench::stopwatch watch;
     times[i].loops_ns.push_back(times_after(
-        wanted, [&] { meanwhile[i].pass(before[i].next(), loop_ns, kernel, lengths[i]); },
+        wanted, [&] { pass_gap(before[i].next(), loop_ns, kernel, lengths[i], meanwhile); },
         wanted.cells[i].loops, [&] { run_loop(peer, lengths[i], kernel); }));
     add_time(times[i], watch.elapsed());
+    if (!meanwhile.empty()) times[i].serial_ns[times[i].loops_ns.size() - 1] = meanwhile;
   });
-  for (std::size_t i = 0; i < count; ++i) {
-    const double ratio = meanwhile[i].ratio_of(times[i].loops_ns);
-    if (ratio > 0) times[i].more["mean_ratio"] = ratio;
-  }
   return measurement_of(std::move(times));
 }
 

@@ -21,7 +21,7 @@ import grid_verdict  # noqa: E402
 KINDS = ("regular", "tenth", "alternating", "random")
 LOOPS = (5, 20, 100, 500)
 GAPS = (0, 10, 50, 200, 1000, 3000, 16000)
-LEGEND = """ratio to the serial loop, median (mean over serial loops of the same time; CPUs used). lockstep: through run(), to which every member comes;
+LEGEND = """ratio to the serial loop of the same time, median (mean; CPUs used). lockstep: through run(), to which every member comes;
 lockstep loops: through for_each(); the others: every thread does its part, but oneTBB, whose caller does what is late."""
 
 
@@ -52,7 +52,7 @@ def cost(cells, samples, seconds):
 PROGRAM = grid_run.Program(
     name="duty", about=__doc__, levels=LEVELS, settings=plan.SETTINGS, group_by=lambda cell: (cell.kind, cell.pause_us),
     cost=cost, show=lambda r: f"{r['value']['median']:.2f} ({r['mean_ratio']:.2f}; {r['cpus']:.1f})", legend=LEGEND,
-    verdict=grid_verdict.duty_verdict, pool_serial=True)
+    verdict=grid_verdict.duty_verdict)
 
 if __name__ == "__main__":
     sys.exit(grid_run.main(PROGRAM, sys.argv[1:]))

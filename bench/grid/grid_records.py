@@ -22,14 +22,17 @@ def flat(samples):
 
 
 def summarize(setting, cell, peer, samples, serial, cpus):
-    """samples: lists of times of loops in nanoseconds; serial: all times of the serial loop."""
+    """samples: lists of times of loops in nanoseconds; serial: lists of times of the serial loop, one for each of these. A
+    sample is compared with its own list: the clock of the machine may be another one when the next is taken."""
     record = {"setting": setting.name, "cell": cell.title, "kind": cell.kind, "size": cell.size,
               "pause_us": cell.pause_us, "peer": peer.label, "failed": not samples}
     if not samples:
         return record
-    loops, alone = flat(samples), statistics.median(serial)
     medians = [statistics.median(sample) for sample in samples]
-    figures = {"median": statistics.median(medians) / alone, "min": min(medians) / alone, "max": max(medians) / alone}
+    ratios = [median / statistics.median(own) for median, own in zip(medians, serial)]
+    loops, serial = flat(samples), flat(serial)
+    alone = statistics.median(serial)
+    figures = {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
     return record | {
         "value": {name: rounded(value) for name, value in figures.items()},
         "p95_ratio": rounded(quantile(loops, 0.95) / alone),

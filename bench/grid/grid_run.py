@@ -38,7 +38,6 @@ class Program:
     show: object      # record -> text of the table
     legend: str
     verdict: object   # records -> list of {"text": ..., "met": bool or None}
-    pool_serial: bool = False  # serial times of all peers of a runner count together: no team was there yet
     budget: float = 1200
 
 
@@ -122,8 +121,7 @@ class Measurement:
             self.cpus.setdefault(key, []).append(times["cpus"])
             for name, value in times.get("more", {}).items():
                 self.more.setdefault(key, {}).setdefault(name.split(" ")[0], []).append(value)
-            by = peer.runner if self.program.pool_serial else peer
-            self.serial.setdefault((group.setting, cell, by), []).extend(records.flat(times["serial_ns"]))
+            self.serial.setdefault(key, []).extend(times["serial_ns"])
 
     def records(self, groups):
         result = []
@@ -134,15 +132,11 @@ class Measurement:
                     if not self.options.filter.search(row_name(*key)) or group.setting in self.failures:
                         continue
                     failed = (group, peer) in self.failures
-                    by = peer.runner if self.program.pool_serial else peer
                     record = records.summarize(group.setting, cell, peer, [] if failed else self.loops.get(key, []),
-                                               self.serial.get((group.setting, cell, by), []), self.cpus.get(key, []))
+                                               self.serial.get(key, []), self.cpus.get(key, []))
                     if failed:
                         record["error"] = self.failures[(group, peer)]
-                    more = dict(self.more.get(key, {}))
-                    if "mean_ratio" in more:  # over serial loops of the same time, by the process that took both
-                        record["mean_ratio"] = records.rounded(records.quantile(more.pop("mean_ratio"), 0.5))
-                    for name, values in more.items():
+                    for name, values in self.more.get(key, {}).items():
                         record[name] = {"median": records.rounded(records.quantile(values, 0.5)),
                                         "max": records.rounded(max(values))}
                     result.append(record)

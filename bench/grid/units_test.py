@@ -26,7 +26,7 @@ def cost(cells, samples, seconds):
 
 def record(peer, loop=50.0, serial=100.0, setting="idle", of=None, **more):
     of = of or cell()
-    found = records.summarize(plan.Setting(setting, setting), of, plan.Peer(peer, "runner", peer), [[loop]] * 9, [serial], [1.0])
+    found = records.summarize(plan.Setting(setting, setting), of, plan.Peer(peer, "runner", peer), [[loop]] * 9, [[serial]] * 9, [1.0])
     return found | more
 
 
@@ -116,10 +116,15 @@ class Records(unittest.TestCase):
         self.assertEqual(records.quantile([7], 0.95), 7)
 
     def test_a_figure_is_of_all_samples(self):
-        found = records.summarize(IDLE, cell(), plan.PEERS[0], [[10, 20, 30], [40, 50, 60], [70, 80, 900]], [100, 100, 130], [1, 3, 2])
-        self.assertEqual(found["value"], {"median": 0.5, "min": 0.2, "max": 0.8})
-        self.assertEqual((found["p95_ratio"], found["mean_ns"], found["serial_mean_ns"]), (9.0, 140.0, 110.0))
+        found = records.summarize(IDLE, cell(), plan.PEERS[0], [[10, 20, 30], [40, 50, 60], [70, 80, 900]],
+                                  [[100], [100], [130, 130]], [1, 3, 2])
+        self.assertEqual((found["value"]["median"], found["value"]["min"]), (0.5, 0.2))
+        self.assertEqual((found["p95_ratio"], found["mean_ns"], found["serial_mean_ns"]), (7.826, 140.0, 115.0))
         self.assertEqual((found["cpus"], found["samples"], found["loops"]), (2.0, 3, 9))
+
+    def test_a_sample_is_compared_with_serial_loops_of_its_own_time(self):
+        found = records.summarize(IDLE, cell(), plan.PEERS[0], [[60], [600], [65]], [[100, 100], [1000, 1000], [100, 100]], [1])
+        self.assertEqual(found["value"], {"median": 0.6, "min": 0.6, "max": 0.65})
 
     def test_without_samples_a_row_says_so(self):
         self.assertTrue(records.summarize(IDLE, cell(), plan.PEERS[0], [], [], [])["failed"])

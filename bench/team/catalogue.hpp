@@ -31,7 +31,7 @@ struct request {
 /// What was seen of a cell.
 struct cell_times {
   std::vector<std::vector<double>> loops_ns;   ///< sample by sample
-  std::vector<std::vector<double>> serial_ns;  ///< the same by the serial loop
+  std::vector<std::vector<double>> serial_ns;  ///< by the serial loop, a sample for each of these
   double wall_seconds = 0, cpu_seconds = 0;    ///< of the parallel samples
   std::map<std::string, double> more{};
 };
