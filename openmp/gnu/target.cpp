@@ -121,7 +121,7 @@ void transfer(int device, unsigned flags, void** depend) noexcept {
   check_device(device);
   if (depend == nullptr) return;
   if ((flags & flag_nowait) == 0) return wait_for_dependences(here(), listed(depend));
-  make_task(here(), {[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(depend)});
+  make_waiting_task(here(), listed(depend));
 }
 
 // --- teams ---

@@ -106,9 +106,9 @@ OPENMP_IN_BOTH(void, GOMP_taskyield)() {
   if (self.tasks != nullptr) self.shared->tasks.yield(self);
 }
 
-/// taskwait with depend and nowait, of compilers since GCC 13: a task that does nothing.
+/// Of compilers since GCC 13.
 OPENMP_API void GOMP_taskwait_depend_nowait(void** depend) {
-  make_task(entered(), task_request{[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(depend)});
+  make_waiting_task(entered(), listed(depend));
 }
 
 // --- taskgroup ---

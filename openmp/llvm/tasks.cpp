@@ -268,13 +268,12 @@ OPENMP_API void __kmpc_omp_wait_deps(ident*, i32, i32 count, const named_address
   const named_addresses all{of, static_cast<std::size_t>(count), more};
   wait_for_dependences(entered(), listed(all, others));
 }
-/// With nowait it is a task that does nothing.
 OPENMP_API void __kmpc_omp_taskwait_deps_51(ident*, i32, i32 count, const named_address* of,
                                             i32 others, const named_address* more, i32 is_nowait) {
   part& self = entered();
   const named_addresses all{of, static_cast<std::size_t>(count), more};
   if (is_nowait == 0) return wait_for_dependences(self, listed(all, others));
-  make_task(self, task_request{[](void*) {}, nullptr, nullptr, 0, 1}, {false, listed(all, others)});
+  make_waiting_task(self, listed(all, others));
 }
 OPENMP_API i32 __kmpc_omp_taskyield(ident*, i32, int) {
   part& self = entered();

@@ -208,6 +208,10 @@ void wait_for_dependences(part& self, const dependence_list& depend) noexcept {
   wait_for_dependences_untold(self, depend, nullptr);
 }
 
+void make_waiting_task(part& self, const dependence_list& depend) noexcept {
+  make_task(self, task_request{[](void*) {}, nullptr, nullptr, 0, 1}, {false, depend});
+}
+
 // --- taskloop ---
 
 namespace {

@@ -122,6 +122,8 @@ bool is_cancelled_here(const part& self) noexcept;
 
 /// Waits until those children of the running task have ended that a task with these dependences would wait for.
 void wait_for_dependences(part& self, const dependence_list& depend) noexcept;
+/// The same with nowait: a task that does nothing waits for them.
+void make_waiting_task(part& self, const dependence_list& depend) noexcept;
 
 // --- taskloop: a loop whose chunks are tasks ---
 
