@@ -24,7 +24,6 @@ usage: ./do COMMAND
                    command 'lockstep', which puts it in place
   pictures         draws the pictures of docs/graphs.md and docs/visibility.md, into docs/pictures/
   docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
-  figures [ARG...] fork/join and barrier of two threads beside std and libgomp; a quarter of a minute
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
                    each sanitizer; REGEX chooses tests by name
@@ -106,12 +105,6 @@ do_bench() {
   esac
 }
 
-do_figures() {
-  need build program
-  build release bench.figures
-  build/release/bench/figures "$@"
-}
-
 do_openmp() {
   need build program
   build release openmp lockstep_command
@@ -154,7 +147,7 @@ do_build() {
   fi
   need build program test model scripts openmp mpi
   case $preset in
-    clang | plain) need clang libomp && need_if_possible linker ;;
+    plain) need clang libomp && need_if_possible linker ;;
     *san) need clang && need_if_possible linker ;;
   esac
   build "$preset"
@@ -288,7 +281,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | openmp | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
-  bench | bindings | docs | figures | build | cost | everywhere | nightly | mutants | fuzz | release) shift && "do_$command" "$@" ;;
+  bench | bindings | docs | build | cost | everywhere | nightly | mutants | fuzz | release) shift && "do_$command" "$@" ;;
   openmp-suite) shift && do_openmp_suite "$@" ;;
   openmp-proofs) shift && do_openmp_proofs "$@" ;;
   packages) shift && do_packages "$@" ;;

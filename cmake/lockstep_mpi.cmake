@@ -60,10 +60,10 @@ function(lockstep_find_mpis)
   set(LOCKSTEP_MPI_HEADERS ${header_directories} PARENT_SCOPE)
 endfunction()
 
-# lockstep_mpis_to_test(<variable> [EACH]): by day the first MPI, with EACH all of them; at night all.
+# lockstep_mpis_to_test(<variable>): by day the first MPI, at night all of them.
 function(lockstep_mpis_to_test variable)
   set(mpis ${LOCKSTEP_MPIS})
-  if(mpis AND LOCKSTEP_TEST_BRIEF AND NOT "EACH" IN_LIST ARGN)
+  if(mpis AND LOCKSTEP_TEST_BRIEF)
     list(GET LOCKSTEP_MPIS 0 mpis)
   endif()
   set(${variable} ${mpis} PARENT_SCOPE)
@@ -87,33 +87,24 @@ function(lockstep_mpi_programs name)
 endfunction()
 
 # lockstep_mpi_test(<name> SOURCES <file>... [RANKS <number>...] [DAY <number>...] [LIBRARIES <target>...]
-#                   [TIMEOUT <seconds>] [EACH]): a program of GoogleTest, run as mpi.<name>.<MPI>.<ranks> with 1, 2 and 4
-# ranks by default; by day with those of DAY, if it is given, and with the first MPI only; with EACH also with the others, on
-# two ranks, or the least of RANKS above that.
+#                   [TIMEOUT <seconds>]): a program of GoogleTest, run as mpi.<name>.<MPI>.<ranks> with 1, 2 and 4 ranks by
+# default; by day with those of DAY, if it is given, and with the first MPI only.
 function(lockstep_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH" "TIMEOUT" "SOURCES;RANKS;DAY;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;DAY;LIBRARIES")
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2 4)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)
   endif()
-  set(each "")
-  if(arg_EACH)
-    set(each EACH)
-  endif()
-  lockstep_mpis_to_test(mpis ${each})
+  lockstep_mpis_to_test(mpis)
   lockstep_mpi_programs(mpi.${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/main.cpp MPIS ${mpis}
     LIBRARIES ${arg_LIBRARIES} GTest::gtest)
-  list(GET LOCKSTEP_MPIS 0 thorough)
+  set(numbers ${arg_RANKS})
+  if(LOCKSTEP_TEST_BRIEF AND arg_DAY)
+    set(numbers ${arg_DAY})
+  endif()
   foreach(mpi ${mpis})
-    set(numbers ${arg_RANKS})
-    if(LOCKSTEP_TEST_BRIEF AND NOT mpi STREQUAL thorough)
-      list(REMOVE_ITEM numbers 1)
-      list(GET numbers 0 numbers)
-    elseif(LOCKSTEP_TEST_BRIEF AND arg_DAY)
-      set(numbers ${arg_DAY})
-    endif()
     # One unit: GoogleTest's and MPI's headers are read once.
     set_target_properties(mpi.${name}.${mpi} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_include_directories(mpi.${name}.${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)

@@ -28,7 +28,6 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 set(LOCKSTEP_TEST_VARIANTS portable delayed CACHE STRING
   "Which tests to build again: 'portable' on the portable futex, 'delayed' on delaying atomics")
 set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whose names match")
-# The clang preset has the programs that use the library as a whole. An empty one: all.
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
 # One place for each property: by day each test is in one preset, lockstep_part_of.
 set(LOCKSTEP_TEST_PART "" CACHE STRING "Build only the tests of this part of ./do test")
@@ -48,10 +47,11 @@ function(lockstep_part_of variable name)
     set(part night)
   elseif(name MATCHES "^(model|edges[.]refused)")
     set(part gcc)
-  elseif("slow-san" IN_LIST ARGN OR name MATCHES "^edges[.](aligned_values|mixed_standards)")
+  elseif("slow-san" IN_LIST ARGN OR name MATCHES
+      "^(edges[.](aligned_values|mixed_standards|ranges)|trace[.](trace$|watchdog|stuck_report|wait_texts|debug_aids))")
     set(part plain)
   elseif(NOT "pure" IN_LIST ARGN AND name MATCHES
-      "^(contract[.](notify|lock|barrier|opening|bad)|compat|graph[.]plan|wait[.]published_words_stress|sync[.]condition_variable|toolbox[.]mailbox|trace[.]trace$|region[.]turns|loop[.](late|weighted)|team[.](team(_loops)?$|member|sub_team|anticipating_team))")
+      "^(contract[.](notify|lock|barrier|opening|bad)|compat|graph[.]plan|wait[.]published_words_stress|sync[.]condition_variable|toolbox[.]mailbox|trace[.]trace_concurrent|region[.]turns|loop[.](late|weighted)|team[.](team(_loops)?$|member|sub_team|anticipating_team))")
     set(part tsan)
   elseif(name MATCHES "^(observe|trace|toolbox|reduce|graph|team[.]([^l]|leaf|loop_)|edges|fault[.]seam|fuzz)")
     set(part asan-ubsan)

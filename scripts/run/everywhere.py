@@ -55,7 +55,9 @@ def arguments():
 
 def chosen(options):
     rows = [row for row in ROWS if not options.rows or any(fnmatch.fnmatch(row.name, name) for name in options.rows)]
-    return [row for row in rows if row.quick_parts] if options.quick and not options.rows else rows
+    if not options.quick:
+        return rows
+    return [replace(row, compiler=row.quick_compiler or row.compiler) for row in rows if row.quick_parts or options.rows]
 
 
 def install(rows, is_quick):

@@ -60,6 +60,7 @@ class Row:
     environment: dict = field(default_factory=dict)
     other_processor: str = ""  # a model that QEMU emulates, which runs OTHER_PROCESSOR as well
     quick_parts: tuple = ()  # what of them --quick makes
+    quick_compiler: tuple = ()  # for --quick, where another one takes less time
     remark: str = ""
 
 
@@ -114,7 +115,8 @@ WASM = {"system": "WebAssembly", "architecture": "wasm32", "compiler": ("em++",)
 ROWS = (
     # Linux, GCC, the machines of Debian
     gcc("x86_64", "x86_64-linux-gnu", compiler=("g++",), link=(), left_out=NOTHING_LEFT_OUT, needs=("build",)),
-    gcc("i386", "i686-linux-gnu", needs=("for_i386",), quick_parts=("tests",), flags=("-msse2", "-mfpmath=sse"),
+    gcc("i386", "i686-linux-gnu", needs=("for_i386", "clang"), quick_parts=("tests",),
+        quick_compiler=("clang++-19", "--target=i686-linux-gnu"), flags=("-msse2", "-mfpmath=sse"),
         remark="compiled with -msse2 -mfpmath=sse. With x87's arithmetic, GCC's default there, a sum depends on which "
         "intermediate values are stored: tests of sums with equal bits fail"),
     # With and without the atomic instructions of ARMv8.1: GCC's code chooses when it runs.

@@ -3,7 +3,7 @@
 //
 // The seven situations of Argobots' pull request 306 (join, mutex, condition, barrier, rwlock, eventual,
 // future), each with a team of threads that gets at least 10 000 signals meanwhile, uncrowded and crowded,
-// and the rest of the family; in brief an eighth of the signals. A wait that a signal ended shows as a wrong value or a
+// and the rest of the family; in brief 300 signals each. A wait that a signal ended shows as a wrong value or a
 // broken order.
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>

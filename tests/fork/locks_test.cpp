@@ -212,7 +212,7 @@ TEST_P(fork_locks, a_fork_at_any_moment_of_a_hand_over_leaves_the_child_a_mutex_
       }
     });
   }
-  for (int i = 0; i < lockstep::test::effort(300) && !HasFailure(); ++i) {
+  for (int i = 0; i < (lockstep::test::is_brief() ? 12 : 300) && !HasFailure(); ++i) {
     lock.lock();
     EXPECT_EQ(in_child_in_time([&] {
                 lock.unlock();

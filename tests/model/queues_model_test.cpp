@@ -368,7 +368,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_MUTEX
 
 TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_MUTEX6) {
   plan by;
-  by.budgets = {{2, 0, 0}};
+  by.budgets = {{1, 0, 0}};
   by.searches_at_random = false;
   by.how.most_steps = 40000;
   explore(

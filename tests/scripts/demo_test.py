@@ -20,11 +20,12 @@ echo "{output}" > "$output"
 echo '{{"serial_seconds": 0.004, "team_seconds": 0.002, "check": "{check}"}}' > "$json"
 """
 FIGURES = """#!/bin/bash
-while [ $# -gt 0 ]; do printf -v "${{1#--}}" %s "$2"; shift 2; done
-echo '{{"machine": {{"lockstep": "1.2.3", "cpu": "a CPU", "usable_cpus": 2}}, "rows": [
-  {{"work": "fork/join of 2", "peer": "lockstep", "median": 150}},
-  {{"work": "barrier of 2", "peer": "lockstep", "median": 150}},
-  {{"work": "barrier of 2", "peer": "std::barrier", "median": 250}}]}}' > "$json"
+case "$*" in
+  "") echo '{{"machine": {{"lockstep": "1.2.3", "cpu": "a CPU", "usable_cpus": 2}}, "cases": [
+    ["fork and join", "lockstep"], ["barrier", "lockstep"], ["barrier", "std"]]}}' ;;
+  *std) echo 250.0 ;;
+  *) echo 150.0 ;;
+esac
 """
 TOOL = "#!/bin/bash\n> $2\n"
 

@@ -54,7 +54,9 @@ class each_team : public testing::TestWithParam<team_parameters> {
   /// Spinning crowds pass a time slice for every hand-over.
   bool is_slow() const { return policy().is_spin() && members() > usable_cpus(); }
   /// How often to do something that is wanted `plenty` times.
-  int times(int plenty) const { return is_slow() ? 2 : policy().is_spin() ? 20 : effort(plenty); }
+  int times(int plenty) const {
+    return is_slow() ? 2 : policy().is_spin() ? effort(20) : effort(plenty);
+  }
 };
 
 /// Lets other members overtake, at a different place in each step: 0 to 3 yields.

@@ -45,7 +45,7 @@ TEST_P(event_with_policy, EVENT_1_a_notifier_far_ahead_loses_nothing) {
 TEST_P(event_with_policy, EVENT_2_two_threads_that_take_turns_never_both_run) {
   lockstep::event ping(GetParam().policy), pong(GetParam().policy);
   long turns = 0;  // plain: written by the thread that has the turn
-  const long rounds = GetParam().policy.is_spin() ? 500 : lockstep::test::effort(10000L);
+  const long rounds = lockstep::test::effort(GetParam().policy.is_spin() ? 500L : 10000L);
   lockstep::test::run_threads(2, [&](std::size_t rank) {
     for (long i = 0; i < rounds; ++i) {
       if (rank == 0) {

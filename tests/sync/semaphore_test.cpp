@@ -164,7 +164,7 @@ TEST_P(sleeping_semaphore, permits_go_to_sleepers_in_the_order_of_their_arrival)
 }
 
 TEST_P(sleeping_semaphore, SEMAPHORE2_who_tries_all_the_time_never_overtakes_a_sleeper) {
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < lockstep::test::effort(30); ++round) {
     semaphore permits(0, GetParam().policy);
     watched_thread sleeper;
     std::atomic<bool> served{false}, tries{false};

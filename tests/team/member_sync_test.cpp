@@ -22,6 +22,7 @@ namespace {
 using lockstep::member;
 using lockstep::team;
 using lockstep::test::dawdle;
+using lockstep::test::effort;
 
 static_assert(!std::is_copy_constructible<member>::value, "a member is used by itself alone");
 static_assert(sizeof(lockstep::detail::cell) == 16, "values up to 16 bytes travel in cells");
@@ -80,14 +81,15 @@ int wrong_reductions_of_all_sizes(member& self, std::size_t steps, std::index_se
 TEST_P(member_sync, MEET_1_values_of_any_size_are_combined_by_rank_and_none_is_overwritten_early) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
+  const std::size_t steps = is_slow() ? 1 : effort(std::size_t{24});
   workers.run([&](member& self) {
     if (is_slow()) {
       wrong += wrong_reductions<16>(self, 1);
     } else {
-      wrong += wrong_reductions_of_all_sizes(self, 8, std::make_index_sequence<16>());
+      wrong += wrong_reductions_of_all_sizes(self, steps, std::make_index_sequence<16>());
     }
-    wrong += wrong_reductions<24>(self, is_slow() ? 1 : 8);
-    wrong += wrong_reductions<100>(self, is_slow() ? 1 : 8);
+    wrong += wrong_reductions<24>(self, steps);
+    wrong += wrong_reductions<100>(self, steps);
   });
   EXPECT_EQ(wrong.load(), 0);
 }

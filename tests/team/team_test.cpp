@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // tests/team/team_test.cpp -- regions, loops, order, exceptions, and outside callers
-#include <lockstep/build_info.hpp>
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
@@ -11,10 +10,9 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <vector>
 
-#include "support/policies.hpp"
+#include "support/team_sizes.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -24,26 +22,15 @@ using lockstep::team;
 
 static_assert(!std::is_copy_constructible<team>::value, "not copyable");
 
-using parameters = std::tuple<lockstep::test::named_policy, std::size_t>;
-
-class team_of : public testing::TestWithParam<parameters> {
- protected:
-  lockstep::wait_policy policy() const { return std::get<0>(GetParam()).policy; }
-  std::size_t members() const { return std::get<1>(GetParam()); }
-  /// Spinning crowds pass a time slice for every hand-over.
-  bool is_slow() const { return policy().is_spin() && members() > lockstep::usable_cpus(); }
-  int regions(int plenty) const { return is_slow() ? 2 : policy().is_spin() ? 20 : plenty; }
-};
-
-INSTANTIATE_TEST_SUITE_P(sizes, team_of,
-                         testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
-                                          testing::Values<std::size_t>(1, 2, 3, 4, 9, 16)));
+class team_of : public lockstep::test::each_team {};
+INSTANTIATE_TEST_SUITE_P(teams, team_of, testing::ValuesIn(lockstep::test::all_teams()),
+                         lockstep::test::team_name);
 
 TEST_P(team_of, run_calls_every_rank_once_and_returns_after_the_last) {
   team workers(members(), policy());
   ASSERT_EQ(workers.size(), members());
   std::vector<int> calls(members(), 0);  // plain: run() orders the calls before its return
-  for (int region = 1; region <= regions(300); ++region) {
+  for (int region = 1; region <= times(300); ++region) {
     workers.run([&](member& self) {
       EXPECT_EQ(self.size(), members());
       ++calls[self.rank()];
@@ -56,7 +43,7 @@ TEST_P(team_of, what_happens_before_run_is_seen_by_every_member) {
   team workers(members(), policy());
   long plain = 0;
   std::atomic<long> wrong{0};
-  for (long region = 1; region <= regions(300); ++region) {
+  for (long region = 1; region <= times(300); ++region) {
     plain = region;
     workers.run([&](member&) { wrong += plain != region; });
   }
@@ -68,7 +55,7 @@ TEST_P(team_of, sync_threads_lets_every_member_see_what_all_wrote) {
   std::vector<long> slots(members(), 0);
   std::atomic<long> wrong{0};
   workers.run([&](member& self) {
-    for (long step = 1; step <= regions(200); ++step) {
+    for (long step = 1; step <= times(200); ++step) {
       slots[self.rank()] = step;
       if (!self.sync_threads()) ++wrong;
       for (const long slot : slots) wrong += slot != step;
@@ -147,7 +134,7 @@ TEST_P(team_of, TEAM_1_outside_threads_that_run_regions_together_are_served_one_
 
 TEST_P(team_of, TEAM_3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team_stays_usable) {
   team workers(members(), policy());
-  for (int region = 0; region < regions(20); ++region) {
+  for (int region = 0; region < times(20); ++region) {
     try {
       workers.run(
           [&](member& self) { throw std::runtime_error("rank " + std::to_string(self.rank())); });
@@ -167,7 +154,7 @@ TEST_P(team_of, TEAM_3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team
 TEST_P(team_of, TEAM_3_members_that_wait_for_one_that_has_thrown_are_released) {
   if (members() == 1) GTEST_SKIP() << "nobody waits";
   team workers(members(), policy());
-  for (int region = 0; region < regions(20); ++region) {
+  for (int region = 0; region < times(20); ++region) {
     std::atomic<std::size_t> released{0};
     const std::size_t thrower = members() - 1;
     EXPECT_THROW(workers.run([&](member& self) {
