@@ -299,7 +299,7 @@ TEST_P(member_stop, stops_from_outside_at_any_time_leave_every_region_whole_or_s
   });
   std::atomic<int> wrong{0};
   int stopped = 0;
-  for (int region = 0; region < 150 || stopped == 0; ++region) {
+  for (int region = 0; region < lockstep::test::effort(150) || stopped == 0; ++region) {
     std::atomic<std::size_t> whole{0};
     const bool answer = workers.run([&](member& self) {
       for (int step = 0; step < 5; ++step) {

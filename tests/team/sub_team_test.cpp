@@ -297,7 +297,7 @@ TEST_P(sub_teams, MEMBER_3_split_gives_a_sub_team_or_throws_whenever_the_stop_co
       workers.request_stop();
     }
   });
-  for (int region = 0; region < 200; ++region) {
+  for (int region = 0; region < lockstep::test::effort(200); ++region) {
     EXPECT_FALSE(workers.run([&](member& self) {
       if (self.rank() == 0) ++inside;
       for (int step = 0; true; ++step) {
