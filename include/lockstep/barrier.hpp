@@ -43,7 +43,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {

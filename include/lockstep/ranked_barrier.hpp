@@ -32,7 +32,7 @@
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
 
 namespace lockstep {

@@ -45,7 +45,7 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)

@@ -90,7 +90,7 @@
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include "wait/published_words.hpp"
 #include "wait/wait_engine.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/loop/loop_crew.hpp -- a loop that is a region, from its plan to its end (layer: loop)
 //
-// Each member has a share of the loop, and a share has one or several parts. A thread claims parts (loop_board.hpp):
+// Each member has a share of the loop, and a share has one or several parts. A thread claims parts (region_board.hpp):
 // first of its own share, then of shares that are late. The loop's function sees a part as a loop_share, which knows its
 // share, and not the thread that runs it. The caller asks loop_pace.hpp how to run the loop, and tells it what it cost.
 // For team_core.hpp.
@@ -119,8 +119,6 @@ class loop_crew {
         is_crowded_(team.are_crowded),
         team_(seen),
         pace_(team) {}
-  loop_crew(const loop_crew&) = delete;
-  loop_crew& operator=(const loop_crew&) = delete;
 
   // The caller calls plan(), announces the loop unless it is_alone(), and calls lead().
 
@@ -191,13 +189,12 @@ class loop_crew {
     const announcement at = claimed.announced;
     run_claimed_part(self, self, claimed, true);
     if (at.parts() == 1 && !is_crowded_) return;
-    while (board_.claim(self, claimed)) run_claimed_part(self, self, claimed, true);
-    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() - 1 : 8;
-    std::size_t other = self;
+    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() : 9;
+    std::size_t of = self;
     for (std::size_t i = 0; i < looks; ++i) {
-      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
-      if (other == self) return;
-      while (board_.claim(other, claimed)) run_claimed_part(self, other, claimed, true);
+      while (board_.claim(of, claimed)) run_claimed_part(self, of, claimed, true);
+      if (++of >= at.size()) of = at.parts() > 1 ? 0 : 1;
+      if (of == self) return;
     }
   }
 

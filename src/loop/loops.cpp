@@ -9,7 +9,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Claims the share of a rank in a loop inside a region: PART-5 of loop_board.hpp.
+/// Claims the share of a rank in a loop inside a region: PART-5 of region_board.hpp.
 inline bool claim_share(const member_state& at, std::size_t rank, std::uint32_t loop) noexcept {
   std::uint32_t part;
   return at.shared().shares.try_claim(rank, share_board::all_claimed(loop - 1), loop, 1, part) ==
@@ -100,20 +100,18 @@ LOCKSTEP_INLINE bool run_claimed(member_state& at, const rank_shares& shares, ce
   return meet(at, out, shares.combine, late);
 }
 
-/// The turns of an ordered loop's iterations, for one member.
-class ordered_iterations {
+/// The tickets and turns of an ordered loop's iterations, for one member.
+class ordered_iterations : public loops::ticket_source {
  public:
-  ordered_iterations(loops::ticket_source& turns, bool throws) noexcept
-      : turns_(turns), throws_(throws), turn_(*this) {}
-  ordered_iterations(const ordered_iterations&) = delete;
-  ordered_iterations& operator=(const ordered_iterations&) = delete;
+  ordered_iterations(member_state& at, bool throws)
+      : ticket_source(at), throws_(throws), turn_(*this) {}
 
   void run(std::size_t position, const loops::ordered_body& body) {
     position_ = position;
     has_taken_ = has_passed_ = false;
     body(position, turn_);
     // It has not taken the turn, or caught what turn(f) threw.
-    if (!has_passed_ && turns_.wait_for_turn(position_)) pass();
+    if (!has_passed_ && wait_for_turn()) pass();
   }
 
   /// False once the region is stopped.
@@ -124,17 +122,23 @@ class ordered_iterations {
           "once, with all that has to be in order");
     }
     has_taken_ = true;
-    if (turns_.wait_for_turn(position_)) return true;
+    if (wait_for_turn()) return true;
     if (throws_) leave_stopped_region();
     return false;
   }
   void pass() {
     has_passed_ = true;
-    turns_.pass_turn();
+    if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
  private:
-  loops::ticket_source& turns_;
+  /// False once the region is stopped.
+  bool wait_for_turn() {
+    if (board_ == nullptr) return !at_.is_stopped();
+    const awaits_others here(at_, at_.in_construct);
+    return board_->wait_for_turn(at_, construct_, position_);
+  }
+
   const bool throws_;
   bool has_taken_ = false, has_passed_ = false;
   std::size_t position_ = 0;
@@ -169,8 +173,9 @@ LOCKSTEP_INLINE bool hand_out(member_state& at, std::size_t length, schedule how
     return hand_out_tickets(at, length, how, body, dealt_chunks(at, length, how));
   }
   if (at.is_stopped()) return false;
-  at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
+  at.note_without_wait(how.kind() == schedule_kind::static_blocks ? length
                                                                   : member_state::no_blocks);
+  at.last_by_rank = at.phase;
   run_share(at, at.rank(), at.block_of(index_range{0, length}), length, how, body);
   return !at.is_stopped();
 }
@@ -209,13 +214,12 @@ LOCKSTEP_INLINE bool hand_out_in_order(member_state& at, source_place where, std
                                        bool throws) {
   at.come_to("for_ordered", where, extent);
   const without_constructs mark(at, "a loop");
-  ticket_source tickets(at);
-  ordered_iterations iterations(tickets, throws);
+  ordered_iterations iterations(at, throws);
   const auto part = [&](std::size_t i, std::size_t end) {
     for (; i < end && !at.is_stopped(); ++i) iterations.run(i, body);
   };
-  hand_out_in(at, tickets, length, how, part);
-  return tickets.leave() && at.sync();
+  hand_out_in(at, iterations, length, how, part);
+  return iterations.leave() && at.sync();
 }
 
 }  // namespace loops

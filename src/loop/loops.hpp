@@ -30,7 +30,7 @@
 // polls the barrier for a moment. If its looks find nothing, it looks only in one loop of 64. In a crowd, and where
 // waits sleep at once, it looks without polling first.
 //
-// Cost   a loop with a wait, in step: one RMW on the member's own line (loop_board.hpp), one look at the barrier.
+// Cost   a loop with a wait, in step: one RMW on the member's own line (region_board.hpp), one look at the barrier.
 #ifndef LOCKSTEP_SRC_LOOP_LOOPS_HPP
 #define LOCKSTEP_SRC_LOOP_LOOPS_HPP
 
@@ -65,7 +65,7 @@ bool run_claimed(member_state& at, const rank_shares& shares, cell& out);
 
 namespace loops {
 
-/// Where the tickets and turns of one construct come from. A member that is alone counts its tickets itself.
+/// Where the tickets of one construct come from. A member that is alone counts its tickets itself.
 class ticket_source {
  public:
   /// Enters the construct, with all members. In a stopped region it may be none: is_stopped() of the member is true then.
@@ -99,15 +99,10 @@ class ticket_source {
     return dealt_;
   }
 
-  /// Waits for the turn of an iteration. False once the region is stopped.
-  bool wait_for_turn(std::size_t position) {
-    if (board_ == nullptr) return !at_.is_stopped();
-    const awaits_others here(at_, at_.in_construct);
-    return board_->wait_for_turn(at_, construct_, position);
-  }
-  void pass_turn() {
-    if (board_ != nullptr) board_->pass_turn(construct_);
-  }
+ protected:
+  member_state& at_;
+  loop_board* board_ = nullptr;  ///< null for a member that is alone, and if it was not entered
+  std::uint32_t construct_ = 0;
 
  private:
   void look_into_hand_of(std::size_t owner) noexcept {
@@ -115,9 +110,6 @@ class ticket_source {
     hand_ = (dealt_ - owner_ - 1) / at_.size() + 1;
   }
 
-  member_state& at_;
-  loop_board* board_ = nullptr;  ///< null for a member that is alone, and if it was not entered
-  std::uint32_t construct_ = 0;
   const std::size_t dealt_;
   std::size_t next_ = 0;  ///< the next ticket; where chunks are dealt, the number of empty hands
   std::size_t owner_ = 0, hand_ = 0;  ///< whose hand it takes from, and how many chunks that had

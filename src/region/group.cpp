@@ -31,11 +31,7 @@ LOCKSTEP_INLINE group::~group() { destroy_sub_groups(); }
 
 LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
     : stop_(&stop), stop_word_(&stop.word()) {
-  region_ = 1;
-  if (!diagnoses_misuse) return;
-  thread_ = 0;
-  without_wait = 0;
-  inside = nullptr;
+  enter(1, 1);
 }
 
 LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
@@ -159,13 +155,8 @@ LOCKSTEP_INLINE void member_state::note_without_wait(std::size_t length) noexcep
   if (diagnoses_misuse) ++without_wait;
 }
 
-LOCKSTEP_INLINE void member_state::note_loop_by_rank(std::size_t length) noexcept {
-  note_without_wait(length);
-  last_by_rank = phase;
-}
-
 LOCKSTEP_INLINE void group::forget_others() noexcept {
-  ::new (static_cast<void*>(&subs_lock_)) short_lock();
+  subs_lock_.forget_holder();
   for (std::size_t rank = 0; rank < most(); ++rank) {
     for (kept_values& each : state(rank).kept) each.forget();
   }
@@ -241,12 +232,11 @@ LOCKSTEP_INLINE void group::note_return(member_state& self) noexcept {
 
 LOCKSTEP_INLINE void awaits_others::begin(member_state& self, const construct_note& in,
                                           std::size_t awaited) noexcept {
-  constexpr std::uint64_t interval = 10000000;
   self_ = &self;
   in_ = in;
   awaited_ = awaited;
   missing_ = nobody;
-  pulse_ = {look, this, interval};
+  pulse_ = {look, this, std::chrono::milliseconds(10)};
   before_ = wait_pulse::of_this_thread();
   if (before_ == nullptr && !self.is_alone()) wait_pulse::of_this_thread() = &pulse_;
 }

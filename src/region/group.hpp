@@ -32,12 +32,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 
 #include <lockstep/detail/region/member_state.hpp>
 #include "../platform/intrusive_list.hpp"
 #include "../wait/wait_engine.hpp"
 #include "loop_board.hpp"
+#include "region_board.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {
@@ -63,8 +63,6 @@ class group {
         bool separates_cpus = false, std::size_t most_flags = team_barrier::usual_most_flags,
         const rank_groups& groups = rank_groups());
   ~group();
-  group(const group&) = delete;
-  group& operator=(const group&) = delete;
 
   team_barrier barrier;
   loop_board loops;

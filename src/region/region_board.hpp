@@ -3,13 +3,14 @@
 //
 // A region is announced on lines (rank_tree.hpp says which member watches which line, and which leader publishes it). A
 // member that watches an announced line takes its assignment from it, and reports back on a line of its own. A leader
-// reads its own line, publishes the lines of those it leads, and collects their reports before it reports.
+// reads its own line, publishes the lines of those it leads, and collects their reports before it reports. The parts of a
+// loop are claimed on a share_board, below, so that other threads run what a late member leaves.
 //
 //   ANNOUNCE-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
 //           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
 //           after its report. It may miss phases of loops: then other threads have done its share.
 //   ANNOUNCE-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
-//           share are claimed (loop_board.hpp): the member that claims the first one relays, the one that finishes
+//           share are claimed (share_board): the member that claims the first one relays, the one that finishes
 //           the last one collects and reports. Either way a report has caught up with the line exactly when the
 //           share is done. No report is awaited from a member without announcement, or above the size of a loop.
 //   ANNOUNCE-3  What is done for a member in a region, and for those below it in the tree, happens before its
@@ -21,17 +22,6 @@
 //   ANNOUNCE-6  A `run` and the end of the team wake all sleepers. A loop may leave them asleep, and end without them.
 //
 // A worker whose sleep reached its deadline (anticipation.hpp) takes its mark back if no other thread sleeps on it.
-//
-// Memory order (# marks the line; published_words.hpp has that of lines and reports)
-//   #  access        order    pairs  why it suffices
-//   1  closed.store  relaxed  -      while no worker lives
-//   2  closed.store  release  3      a worker that leaves sees what came before close()
-//   3  closed.load   acquire  2      the other half
-//   4  asleep.add    relaxed  -      a hint: it says how a loop is run, and orders nothing
-//   5  asleep.load   relaxed  -      as 4
-//   6  asleep.store  relaxed  -      while no worker lives
-//   7  came.store    relaxed  -      a time, for statistics
-//   8  came.load     relaxed  -      as 7
 //
 // Cost   two members: two line transfers in a row; a system call only if a member sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
@@ -49,7 +39,6 @@
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"
-#include "loop_board.hpp"
 #include "team_barrier.hpp"
 
 namespace lockstep {
@@ -63,7 +52,7 @@ struct region_head {
 };
 
 /// The word that announces a region: a value. It says all that a member needs before it claims a part of a loop
-/// (loop_board.hpp). The member may read the rest of the line only after the claim.
+/// (share_board). The member may read the rest of the line only after the claim.
 //
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
@@ -107,6 +96,118 @@ class announcement {
   std::uint64_t word_;
 };
 
+// The function of a loop does not see which member runs which iterations. So each member has a share of the loop, cut
+// into parts, and the thread that claims a part runs it. Usually that is the member itself. Another thread claims it if
+// the member is late, has lost its CPU, or is slow. So there is no wait for a thread that has not begun. Two kinds of
+// loops are claimed here, each on a board of its own: loops that are a region (region_board), and loops inside a
+// region that end with a phase of the barrier (loops.hpp).
+//
+//   bits of a share's word  name   meaning                                       changed by
+//   63..32                  phase  of the loop whose parts were claimed last     the first claim in each loop
+//   31..0                   left   how many parts of the share are still         each claim: one less
+//                                  unclaimed in that loop
+// The word may lag behind: before the first claim in a loop it belongs to an earlier loop. Then all parts are left.
+//
+//   bits of `finished`      meaning                                              changed by
+//   31..0                   how many have finished with the share in this loop;  each of them: one more; the last: 0
+//                           0 where one is enough
+//
+//   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
+//           comes again (ANNOUNCE-5), so a claim from an old word fails.
+//   PART-2  A share is reported when all its parts have been run, and a loop ends when all its shares are reported. So
+//           a loop cannot end between the claim of a part and finish() of that part. Only in between may the claiming
+//           thread read what belongs to the region.
+//   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
+//           succeeds, the word has not changed in between, and the line was that of the loop: if the word has parts
+//           left, its loop goes on, and no other loop is announced. If it has none, it is of an earlier loop,
+//           or lines were renewed after one.
+//   PART-4  The last that finishes with a share reports it. What was done for the share happens before the report.
+//   PART-5  Inside a region the phase is the number of the loop, counted by the members, and each share has one part.
+//           All members come to the same loops, and none leaves a loop before all have arrived. So each word is of loop
+//           n - 1 until the share of loop n is claimed, and a claim succeeds only from that word. A late claimer may
+//           find a later loop's word. If a share was taken over, the member finishes with it when it comes, and the
+//           other thread when the share is done. The last of the two arrives for the member in the barrier: that is the
+//           report. After a region that was stopped or had another size, words lag behind: all words and the members'
+//           counts restart at 0 (group.hpp).
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           acquire  2, 6   PART-3: the line that is read next is not behind the word
+//   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement or the
+//                                          barrier, and what it does will be by the report
+//   3  word.compare_exch   relaxed  -      it failed: 1 comes again
+//   4  finished.fetch_add  acq_rel  4      PART-4: the last one sees what all others did
+//   5  finished.store      relaxed  -      the report orders it before the next loop's
+//   6  word.store          release  1      PART-3, where lines were renewed; else while no member is in a region
+//
+// Cost   while the member is in time: one RMW, 6 ns, on a line that only this member touches. With several parts: two
+//        RMWs a part. The word has a line of its own: the member that collects polls the report's line, and a claim
+//        there would have to take that line back before the share can begin.
+class share_board {
+ public:
+  enum class outcome { claimed, none_left, changed };
+
+  explicit share_board(std::size_t members) : shares_(members) {}
+
+  /// The word of a share. Read it before the announcement that the claim uses.
+  std::uint64_t look(std::size_t rank) const noexcept {
+    return shares_[rank].value.word.load(memory_order_acquire);  // 1
+  }
+  /// Claims the next part of a share; `part` gets its number. Call look() first, then read the phase of a loop that
+  /// has this rank, and how many `parts` its shares have. `changed`: another thread has claimed meanwhile; look again.
+  outcome try_claim(std::size_t rank, std::uint64_t seen, std::uint32_t phase, std::uint32_t parts,
+                    std::uint32_t& part) noexcept {
+    const bool is_first = phase_of(seen) != phase;
+    if (!is_first && left_of(seen) == 0) return outcome::none_left;
+    const std::uint64_t next = is_first ? word_of(phase, parts - 1) : seen - 1;
+    if (!shares_[rank].value.word.compare_exchange_strong(seen, next,
+                                                          memory_order_release,     // 2
+                                                          memory_order_relaxed)) {  // 3
+      return outcome::changed;
+    }
+    part = parts - 1 - left_of(next);
+    return outcome::claimed;
+  }
+
+  /// `count` threads finish with a share. True for the last of them: it must report the share.
+  bool finish(std::size_t rank, std::uint32_t count) noexcept {
+    if (count == 1) return true;
+    share& at = shares_[rank].value;
+    const std::uint32_t before = at.finished.fetch_add(1, memory_order_acq_rel);  // 4
+    if (before + 1 != count) return false;
+    at.finished.store(0, memory_order_relaxed);  // 5
+    return true;
+  }
+
+  /// The word of a share whose parts have all been claimed in `phase`.
+  static constexpr std::uint64_t all_claimed(std::uint32_t phase) noexcept {
+    return word_of(phase, 0);
+  }
+  /// Sets the share as if all its parts had been claimed in `phase`.
+  void reset(std::size_t rank, std::uint32_t phase) noexcept {
+    shares_[rank].value.word.store(all_claimed(phase), memory_order_release);  // 6
+    shares_[rank].value.finished.store(0, memory_order_relaxed);               // 5
+  }
+
+ private:
+  struct share {
+    atomic<std::uint64_t> word{0};
+    wait_word finished{0};
+  };
+
+  static constexpr std::uint64_t word_of(std::uint32_t phase, std::uint32_t left) noexcept {
+    return std::uint64_t{phase} << 32 | left;
+  }
+  static constexpr std::uint32_t phase_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  static constexpr std::uint32_t left_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word);
+  }
+
+  aligned_array<padded<share>> shares_;
+};
+
 struct announced_region {
   std::uint32_t region = 0;
   job what;
@@ -125,6 +226,16 @@ struct assignment {
   region_head head() const noexcept { return {line->region, announced.size()}; }
 };
 
+// Memory order (# marks the line; published_words.hpp has that of lines and reports)
+//   #  access        order    pairs  why it suffices
+//   1  closed.store  relaxed  -      while no worker lives
+//   2  closed.store  release  3      a worker that leaves sees what came before close()
+//   3  closed.load   acquire  2      the other half
+//   4  asleep.add    relaxed  -      a hint: it says how a loop is run, and orders nothing
+//   5  asleep.load   relaxed  -      as 4
+//   6  asleep.store  relaxed  -      while no worker lives
+//   7  came.store    relaxed  -      a time, for statistics
+//   8  came.load     relaxed  -      as 7
 class region_board {
  public:
   /// After how many phases lines, claims and reports are renewed (ANNOUNCE-5): half of those that a line can tell apart.
@@ -259,8 +370,8 @@ class region_board {
     round_pace* const round = rank == 0 && reports_.policy().is_crowded() ? &pace.rounds : nullptr;
     if (round != nullptr) round->announced();
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reports_[watcher].wait(word_is<std::uint32_t>{of.phase(), wait_kind::end_of_part, 0,
-                                                    static_cast<std::uint32_t>(watcher)},
+      reports_[watcher].wait(word_is<std::uint32_t>(of.phase(), wait_kind::end_of_part, 0,
+                                                    static_cast<std::uint32_t>(watcher)),
                              never_stops(), pace.reports,
                              whereabouts{known, 0, watcher, round,
                                          !of.is_loop() && has_sleeper(tree_.watched_by(watcher))});

@@ -29,10 +29,8 @@
 #ifndef LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
 #define LOCKSTEP_SRC_REGION_STOP_SOURCE_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include <lockstep/detail/platform/error.hpp>
@@ -52,8 +50,6 @@ class stop_source : public sleeping_places {
   stop_source() = default;
   /// For region number 1, which its caller runs alone: STOP-5.
   explicit stop_source(lone_region& of) noexcept : word_{1}, alone_(&of) {}
-  stop_source(const stop_source&) = delete;
-  stop_source& operator=(const stop_source&) = delete;
 
   static constexpr std::uint32_t stride = std::uint32_t{1} << 28;  ///< STOP-3
   /// Before the first member of the region starts. Requires region != 0.
@@ -117,8 +113,8 @@ class first_error {
     std::rethrow_exception(std::move(now));
   }
 
-  /// In a child process: a thread that held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+  /// In a child process.
+  void forget_others() noexcept { lock_.forget_holder(); }
   void forget() noexcept { error_ = nullptr; }
 
  private:
@@ -127,12 +123,6 @@ class first_error {
   std::exception_ptr error_;
 };
 
-/// For a thread that is cancelled, or has called pthread_exit(), in a region.
-[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
-  end_program(
-      "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
-      "a region, which then cannot end; return from the function instead");
-}
 /// For a worker that has called fork() in a region and returns from its part in the child.
 [[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
   end_program(
@@ -153,7 +143,9 @@ LOCKSTEP_ALWAYS_INLINE void call_guarded(stop_source& stop, std::uint32_t region
     if (stop.requested(region)) return;
     errors.note(position);  // that of another region
   } catch (const forced_unwind&) {
-    end_of_lost_member();
+    end_program(
+        "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside a "
+        "region, which then cannot end; return from the function instead");
   } catch (...) {
     errors.note(position);
   }

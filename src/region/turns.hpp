@@ -203,9 +203,6 @@ class caller_queue {
       to.phase = number;
     }
   };
-  static constexpr word_is<std::uint32_t> is_let_go() noexcept {
-    return {0, wait_kind::turn_with_team, 0, wait_subject::nobody};
-  }
 
   /// TURN-6: the keeper takes its turn. False for any other thread.
   LOCKSTEP_ALWAYS_INLINE bool take_kept(const nesting::region*& innermost) {
@@ -222,7 +219,7 @@ class caller_queue {
     wait_history history = {};
     serving().wait(is_turn_of{number, *this}, never_stops(), history);
     if (is_kept_by_another()) take_right_back();
-    kept().wait(is_let_go(), never_stops(), history);
+    kept().wait(word_is<std::uint32_t>(0, wait_kind::turn_with_team), never_stops(), history);
     is_numbered_ = true;
   }
   LOCKSTEP_NOINLINE bool try_take() {
@@ -233,7 +230,7 @@ class caller_queue {
       return false;
     }
     if (is_kept_by_another()) take_right_back();
-    if (!is_let_go()(kept().value())) {
+    if (kept().value() != 0) {
       serving().publish(serving().peek() + 1);
       return false;
     }
@@ -327,8 +324,6 @@ class team_door {
         kind_(kind) {
     std::snprintf(name_, sizeof name_, "%s", name);
   }
-  team_door(const team_door&) = delete;
-  team_door& operator=(const team_door&) = delete;
 
   // What messages call the team: "lockstep::team 'name' at 0x...".
   const char* kind() const noexcept { return kind_; }
@@ -420,8 +415,6 @@ class lone_region {
     state_[ended].store(0, memory_order_relaxed);     // 12
     state_[begun].store(look, memory_order_relaxed);  // 12
   }
-  lone_region(const lone_region&) = delete;
-  lone_region& operator=(const lone_region&) = delete;
 
   const nesting::region& where() const noexcept { return where_; }
   /// ALONE-2. If so, the caller sees what came before the request.

@@ -85,24 +85,16 @@ struct mutex_rules {
 static_assert(parking_lot::without_waiters(mutex_rules::queue) == mutex_rules::locked, "PARKING-4");
 
 /// A mutex as its waiters see it.
-class mutex_queue : public queued_word<mutex_rules> {
+class mutex_queue : public queued_word<mutex_queue, mutex_rules> {
   using rules = mutex_rules;
 
  public:
   explicit mutex_queue(mutex& of) noexcept : queued_word(of.word_, of.policy_) {}
 
-  /// After a failed first look: polls, queues up, sleeps, takes the lock; false if `until` came first.
-  bool lock_slowly(deadline until) {
-    const misuse::waiting_scope waiting(&word_);
-    if (poll(rules::newcomer, until)) return true;
-    parked_thread self(rules::newcomer, key());
-    return !enqueue(self) || finish(self, until);
-  }
-
   /// Waits in the queue until it is let go, and takes the lock; false if `until` came first. If it fails to take the
   /// lock, it waits again, at its place.
-  bool finish(parked_thread& self, deadline until) {
-    while (self.wait(policy_, until) || !leave(self)) {
+  bool finish(parked_thread& self, deadline until, source_place where = source_place()) {
+    while (self.wait(policy_, until, where) || !leave(self)) {
       const std::uint32_t as = self.purpose();
       if (try_take(as) || poll(as, until) || !enqueue(self)) {
         parking_lot::queue(key()).remove(self);

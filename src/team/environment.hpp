@@ -27,7 +27,6 @@
 #include <cstddef>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <lockstep/detail/base/closures.hpp>
 #include <lockstep/detail/platform/config.hpp>

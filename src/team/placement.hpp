@@ -20,15 +20,11 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <lockstep/build_info.hpp>
 #include <lockstep/detail/base/rank_groups.hpp>
-#include <lockstep/detail/platform/error.hpp>
 #include <lockstep/team_options.hpp>
-#include "../platform/cpus.hpp"
-#include "../platform/system.hpp"
 #include "../platform/topology.hpp"
 #include "environment.hpp"
 

@@ -2,9 +2,6 @@
 // src/team/sub_team.cpp -- sub_team.hpp, and the bodies of member.hpp (layer: team)
 #include <lockstep/sub_team.hpp>
 
-#include <cstdio>
-#include <stdexcept>
-
 #include <lockstep/detail/platform/error.hpp>
 #include "../region/group.hpp"
 #include "../region/turns.hpp"
@@ -108,12 +105,10 @@ LOCKSTEP_INLINE bool member::await_step_unless_stopped(std::size_t rank, std::si
   detail::checked_rank("lockstep::member::await_step", "member", rank, size());
   if (rank != this->rank()) return at_.wait_for_step(rank, step);
   if (step <= published_) return !at_.is_stopped();
-  char message[160];
-  std::snprintf(message, sizeof message,
-                "lockstep::member::await_step: this member would wait for ever: for its own step "
-                "%zu, while it has published %zu",
-                step, published_);
-  detail::fail<std::logic_error>(message);
+  detail::fail_use(
+      "lockstep::member::await_step: this member would wait for ever: for its own step %zu, while "
+      "it has published %zu",
+      step, published_);
 }
 
 }  // namespace LOCKSTEP_ABI

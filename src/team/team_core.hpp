@@ -100,8 +100,6 @@ class team_core : public aligned_new<256> {
     }
     print_ledger();
   }
-  team_core(const team_core&) = delete;
-  team_core& operator=(const team_core&) = delete;
 
   team_door& door() const noexcept { return door_; }
   /// For regions that a thread runs alone.
@@ -122,17 +120,17 @@ class team_core : public aligned_new<256> {
 
   /// The work of a region. In a `run` every member calls a function; in a loop each share is run by its member or for it.
   struct region_work {
-    const job& what;
-    const char* const kind;  ///< for observers
-    const source_place where;
-    const loop_request* const loop;   ///< null for a `run`, in which every member takes part
+    const job* what;
+    const char* kind;  ///< for observers
+    source_place where;
+    const loop_request* loop;         ///< null for a `run`, in which every member takes part
     const loop_plan* plan = nullptr;  ///< of a loop, once it begins
     region_head head;  ///< its size: the number of shares, in a `run` one for each member
     bool is_seen = false, is_given_up = false, all_came = true;
 
     region_work(const job& f, const char* called, source_place at, std::size_t count,
                 const loop_request* of = nullptr) noexcept
-        : what(f), kind(called), where(at), loop(of), head{0, static_cast<std::uint32_t>(count)} {}
+        : what(&f), kind(called), where(at), loop(of), head{0, static_cast<std::uint32_t>(count)} {}
     bool is_run() const noexcept { return loop == nullptr; }
   };
 
@@ -144,7 +142,7 @@ class team_core : public aligned_new<256> {
     team_core* const core = &host.core();
     const nesting::region*& innermost = nesting::innermost();
     if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
-      return run_inline(core->alone(), work.what, work.is_run());
+      return run_inline(core->alone(), *work.what, work.is_run());
     }
     const caller_turn turn(door.callers(), has_begun_t());
     if ((work.is_run() ? work.head.size : core->size_) > 1 && core->lacks_threads()) {
@@ -161,20 +159,16 @@ class team_core : public aligned_new<256> {
   /// The same in two halves, for f on all members: the region is open between them. Requires: the caller has the turn.
   /// For users: started_region of region.hpp.
   void start(const job& f, source_place where, const char* kind) {
-    started_.what = f;
-    region_work work(started_.what, kind, where, size_);
-    begin(work, nesting::innermost());
-    started_.head = work.head;
-    started_.is_seen = work.is_seen;
-    announce(work);
+    started_job_ = f;
+    started_ = region_work(started_job_, kind, where, size_);
+    begin(started_, nesting::innermost());
+    announce(started_);
     caller_region_.outer = nesting::innermost();
     nesting::innermost() = &caller_region_;
   }
   /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   bool join(bool gives_up) {
-    region_work work(started_.what, nullptr, call_site::none(), size_);
-    work.head = started_.head;
-    work.is_seen = started_.is_seen;
+    region_work work = started_;
     work.is_given_up = gives_up;
     started_.head.region = 0;
     nesting::innermost() = caller_region_.outer;
@@ -294,11 +288,6 @@ class team_core : public aligned_new<256> {
     std::size_t rank;
     plain_thread thread;
   };
-  struct open_region {
-    region_head head;
-    job what;
-    bool is_seen;
-  };
 
   // The steps of a region.
 
@@ -325,7 +314,7 @@ class team_core : public aligned_new<256> {
   /// Tells the workers, and observers.
   LOCKSTEP_ALWAYS_INLINE void announce(const region_work& work) {
     if (work.is_run() ? work.head.size > 1 : !crew_.is_alone()) {
-      board_.announce(work.head, work.what, work.is_run() ? 0 : work.plan->parts,
+      board_.announce(work.head, *work.what, work.is_run() ? 0 : work.plan->parts,
                       work.is_run() || work.plan->wakes, work.is_seen);
     }
     if (LOCKSTEP_UNLIKELY(work.is_seen)) {
@@ -338,9 +327,9 @@ class team_core : public aligned_new<256> {
     if (work.is_given_up) {
       stop_.request(work.head.region);
     } else if (work.is_run()) {
-      perform_part(0, work.head, work.what, work.is_seen);
+      perform_part(0, work.head, *work.what, work.is_seen);
     } else {
-      work.all_came = crew_.lead(work.head.region, work.what);
+      work.all_came = crew_.lead(work.head.region, *work.what);
     }
   }
 
@@ -498,7 +487,8 @@ class team_core : public aligned_new<256> {
   std::uint32_t number_ = 0;
   wait_word running_{0};
   region_view seen_;
-  open_region started_ = {};
+  job started_job_;
+  region_work started_{started_job_, nullptr, call_site::none(), 0};
   const char* destroyed_inside_ = nullptr;  ///< the kind of team, once a member has destroyed it
   line_gap after_;
   // These are last, so that they move none of the others.

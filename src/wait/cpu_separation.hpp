@@ -77,10 +77,6 @@ class cpu_separation {
     if (is_news) pace_of(rank).separation.has_own_cpu();
     return there != 0 && there != here ? sight::elsewhere : sight::nowhere;
   }
-  /// The same: whether it last noted another CPU.
-  bool is_separated(std::size_t rank, std::size_t other, std::uint64_t now) noexcept {
-    return look_for(rank, other, now) == sight::elsewhere;
-  }
   /// Member `rank` was found on the CPU of the member that it waits for. True if it moves.
   LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
     separation_pace& pace = pace_of(rank).separation;
@@ -127,7 +123,8 @@ struct whereabouts {
 
   bool is_for_everybody() const noexcept { return other == everybody; }
   bool is_separated() const noexcept {
-    return knows_whom() && board->is_separated(self, other, monotonic_nanoseconds());
+    return knows_whom() && board->look_for(self, other, monotonic_nanoseconds()) ==
+                               cpu_separation::sight::elsewhere;
   }
   void describe(wait_subject& to) const noexcept {
     to.rank = static_cast<std::uint32_t>(self);

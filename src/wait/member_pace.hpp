@@ -70,7 +70,7 @@
 #include <cstdint>
 
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/wait/wait_history.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include "../base/numbers.hpp"
 
 namespace lockstep {
@@ -144,7 +144,7 @@ class round_pace {
   }
   bool should_poll(std::uint64_t now) noexcept { return now < polls_until_ && polling_.asks(); }
   std::uint64_t polls_until() const noexcept { return polls_until_; }
-  void polled(bool has_come) noexcept { has_come ? polling_.paid() : polling_.failed(); }
+  void polled(bool has_come) noexcept { polling_.learn(has_come); }
 
  private:
   std::uint64_t polls_until_ = 0;

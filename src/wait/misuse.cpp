@@ -9,13 +9,11 @@
 //   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
 #include <lockstep/detail/wait/misuse.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/platform/error.hpp>
 #include "../platform/fork.hpp"
 #include "../platform/process.hpp"
-#include "../platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -66,7 +64,10 @@ struct entries_of {
   misuse_bucket& bucket;
   const holding<system_mutex> lock;
 
-  explicit entries_of(const void* object) : bucket(bucket_of(object)), lock(bucket.lock) {}
+  explicit entries_of(const void* object)
+      : bucket(process().misuse[reinterpret_cast<std::uintptr_t>(object) / 8 %
+                                process_state::misuse_size]),
+        lock(bucket.lock) {}
   misuse_entry* find(const void* object, role as, std::uint64_t thread) const noexcept {
     misuse_entry* each = bucket.entries.first();
     while (each != nullptr && (each->object != object || each->as != as ||
@@ -74,10 +75,6 @@ struct entries_of {
       each = each->next();
     }
     return each;
-  }
-  static misuse_bucket& bucket_of(const void* object) {
-    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
-    return process().misuse[place % process_state::misuse_size];
   }
 };
 

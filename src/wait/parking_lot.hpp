@@ -77,8 +77,6 @@ class parked_thread : public list_node<parked_thread> {
   /// `queue`: the key of the first queue that the node will be in, for observers.
   constexpr explicit parked_thread(std::uint32_t purpose = 0, std::uintptr_t queue = 0) noexcept
       : word_(0), purpose_(purpose), first_queue_(queue) {}
-  parked_thread(const parked_thread&) = delete;
-  parked_thread& operator=(const parked_thread&) = delete;
 
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, deadline until = deadline::never(),
@@ -273,14 +271,23 @@ LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
 //
 // Cost   to take what is free: one read-modify-write. To queue up: the queue's lock and one read-modify-write.
 
-/// A handle on an object's word and policy. The object is registered under the word's address (misuse.hpp).
-template <class Rules>
+/// A handle on an object's word and policy. The object is registered under the word's address (misuse.hpp). Lock: the class
+/// that derives from this; its finish() is what a thread does in the queue.
+template <class Lock, class Rules>
 class queued_word {
  public:
   /// Only threads that wait read the policy.
   queued_word(wait_word& word, const wait_policy& policy) noexcept : word_(word), policy_(policy) {}
 
   std::uintptr_t key() const noexcept { return queue_key::of(word_, Rules::queue); }
+
+  /// After a failed first look: waits awake, then in the queue, and takes; false if `until` came first.
+  bool take_slowly(std::uint32_t as, deadline until, source_place where = source_place()) {
+    const misuse::waiting_scope waiting(&word_);
+    if (poll(as, until, where)) return true;
+    parked_thread self(as, key());
+    return !enqueue(self) || static_cast<Lock&>(*this).finish(self, until, where);
+  }
 
   /// Takes if Rules::may_take() allows it now. Else it marks the word, if it shall. Requires then: the queue is locked.
   bool try_take(std::uint32_t as, bool marks = false) noexcept {
@@ -358,18 +365,13 @@ class queued_word {
 /// A queued_word that hands waiters what they wait for, in order: no thread overtakes the queue. A notified thread has
 /// what it wanted.
 template <class Rules>
-class handed_word : public queued_word<Rules> {
+class handed_word : public queued_word<handed_word<Rules>, Rules> {
  public:
-  using queued_word<Rules>::queued_word;
+  using queued_word<handed_word, Rules>::queued_word;
 
-  /// Waits its turn and takes; false if `until` came first.
-  bool take_slowly(std::uint32_t as, deadline until, source_place where = source_place()) {
-    const misuse::waiting_scope waiting(&this->word_);
-    if (this->poll(as, until, where)) return true;
-    parked_thread self(as, this->key());
-    if (!this->enqueue(self) || self.wait(this->policy_, until, where) || !this->leave(self)) {
-      return true;
-    }
+  /// Waits its turn; false if `until` came first.
+  bool finish(parked_thread& self, deadline until, source_place where) {
+    if (self.wait(this->policy_, until, where) || !this->leave(self)) return true;
     hand_over();  // the waiters behind it may go if only this one held them up
     return false;
   }

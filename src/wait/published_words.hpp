@@ -60,12 +60,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/config.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/intrusive_list.hpp"
@@ -176,8 +175,8 @@ class sleeping_places {
     const holding<short_lock> here(lock_);
     for (const place* at = places_.first(); at != nullptr; at = at->next()) at->wake_all();
   }
-  /// In a child process: a thread that held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+  /// In a child process.
+  void forget_others() noexcept { lock_.forget_holder(); }
 
  private:
   short_lock lock_;
@@ -207,21 +206,6 @@ struct phase_reached {
     return static_cast<std::int32_t>(phase - target) >= 0;
   }
   void describe(wait_subject& to) const noexcept { to.phase = target; }
-};
-
-/// The predicate of a wait for one value of a word; the rest is for observers.
-template <class Word>
-struct word_is {
-  Word value;
-  wait_kind kind;
-  std::uint32_t phase, awaited;
-
-  bool operator()(Word word) const noexcept { return word == value; }
-  void describe(wait_subject& to) const noexcept {
-    to.kind = kind;
-    to.phase = phase;
-    to.awaited = awaited;
-  }
 };
 
 template <class Word, class Done, class Stop>

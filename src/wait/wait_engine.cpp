@@ -37,8 +37,6 @@
 //                 takes 0.4 us, and 15 without this; a barrier 0.17 and 40.
 #include "wait_engine.hpp"
 
-#include <chrono>
-
 #include "member_pace.hpp"
 
 namespace lockstep {
@@ -47,46 +45,33 @@ namespace detail {
 
 // What waiters learn.
 
-struct trust_limits {
-  // 4 failures in a row stop a stage. Then 1 wait in 64 probes it, and one success starts it again. A probe of the
-  // spin that fails costs spin_budget (2 us), 30 ns a wait.
-  static constexpr std::uint8_t limit = 4;
-  static constexpr std::uint8_t probe_interval = 64;
-  static constexpr std::uint8_t sure = 16;
-  static constexpr std::uint8_t measure_interval = 8;
-};
-
 LOCKSTEP_INLINE bool backoff_trust::asks() noexcept {
-  if (doubt_ < trust_limits::limit) return true;
-  skipped_ = static_cast<std::uint8_t>((skipped_ + 1) % trust_limits::probe_interval);
+  if (doubt_ < limit) return true;
+  skipped_ = static_cast<std::uint8_t>((skipped_ + 1) % probe_interval);
   return skipped_ == 0;
 }
 
 LOCKSTEP_INLINE void backoff_trust::paid_measurably() noexcept {
   paid();
-  if (doubt_ == 0 && skipped_ < trust_limits::sure) ++skipped_;
+  if (doubt_ == 0 && skipped_ < sure) ++skipped_;
 }
 
 LOCKSTEP_INLINE void backoff_trust::failed() noexcept {
-  if (doubt_ == trust_limits::limit) return;
+  if (doubt_ == limit) return;
   ++doubt_;
   skipped_ = 0;
 }
 
-LOCKSTEP_INLINE bool backoff_trust::is_stopped() const noexcept {
-  return doubt_ == trust_limits::limit;
-}
-
 LOCKSTEP_INLINE void backoff_trust::failed_badly() noexcept {
-  if (doubt_ < trust_limits::limit) skipped_ = 0;  // else it counts the waits until the next probe
-  doubt_ = trust_limits::limit;
+  if (doubt_ < limit) skipped_ = 0;  // else it counts the waits until the next probe
+  doubt_ = limit;
 }
 
 LOCKSTEP_INLINE bool backoff_trust::goes_unmeasured() noexcept {
-  if (doubt_ != 0 || skipped_ < trust_limits::sure) return false;
+  if (doubt_ != 0 || skipped_ < sure) return false;
   skipped_ = static_cast<std::uint8_t>(skipped_ + 1);
-  if (skipped_ < trust_limits::sure + trust_limits::measure_interval) return true;
-  skipped_ = trust_limits::sure;
+  if (skipped_ < sure + measure_interval) return true;
+  skipped_ = sure;
   return false;
 }
 
@@ -157,9 +142,7 @@ struct wait_rungs {
   }
 
   static deadline next_beat(const wait_pulse* pulse) {
-    return pulse == nullptr ? deadline::never()
-                            : deadline::after(std::chrono::nanoseconds(
-                                  static_cast<std::int64_t>(pulse->interval)));
+    return pulse == nullptr ? deadline::never() : deadline::after(pulse->interval);
   }
   /// Sleeps until it is ready, or polls with spin(). Meanwhile it calls the thread's pulse, if it has one.
   static bool stay(waitable& what, deadline until, bool sleeps) {
@@ -218,8 +201,7 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
                                      ? static_cast<std::uint64_t>(policy.spin_time().count())
                                      : std::uint64_t{wait_rungs::spin_budget};
     const bool is_ready = wait_rungs::spin(what, budget, until);
-    if (adapts && is_ready) history.spinning.paid();
-    if (adapts && !is_ready) history.spinning.failed();
+    if (adapts) history.spinning.learn(is_ready);
     if (is_ready) return true;
   }
 

@@ -22,8 +22,7 @@
 #include <lockstep/detail/observe/wait_kinds.hpp>
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/misuse.hpp>
-#include <lockstep/detail/wait/sleeping_bit.hpp>
-#include <lockstep/detail/wait/wait_history.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
 #include "../observe/hooks.hpp"
 #include "../platform/system.hpp"
@@ -244,6 +243,24 @@ class word_waiter : public waitable {
   bool announced_;
 };
 
+/// The predicate of a wait for one value of a word; the rest is for observers.
+template <class Word>
+struct word_is {
+  const Word value;
+  const wait_kind kind;
+  const std::uint32_t phase, awaited;
+
+  constexpr word_is(Word wanted, wait_kind of, std::uint32_t in_phase = 0,
+                    std::uint32_t member = wait_subject::nobody) noexcept
+      : value(wanted), kind(of), phase(in_phase), awaited(member) {}
+  bool operator()(Word word) const noexcept { return word == value; }
+  void describe(wait_subject& to) const noexcept {
+    to.kind = kind;
+    to.phase = phase;
+    to.awaited = awaited;
+  }
+};
+
 /// Waits until done(word); false if `until` came first. The word belongs to `object`.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
@@ -273,6 +290,7 @@ bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy
 //   5  word.exchange     release  4      SHORT-2
 //   6  word.load         relaxed  -      a hint whether to try 4
 //   7  word.compare_exch relaxed  -      where 4 fails, nothing was read
+//   8  word.store        relaxed  -      the only thread of the child
 // A sleeper: 2 and 3.
 //
 // Cost   uncontended: two read-modify-writes.
@@ -282,11 +300,11 @@ bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy
 class short_lock {
  public:
   constexpr short_lock() noexcept : word_(0) {}
-  short_lock(const short_lock&) = delete;
-  short_lock& operator=(const short_lock&) = delete;
 
   void lock() { lock(word_); }
   void unlock() { unlock(word_); }
+  /// In a child of fork(): a thread that held it is not there.
+  void forget_holder() noexcept { word_.store(is_free, memory_order_relaxed); }  // 8
 
   /// The same for a word that lies elsewhere; 0 is free. Observers see the wait as one of that kind.
   static bool try_lock(wait_word& word) noexcept { return take(word, held); }
@@ -295,7 +313,7 @@ class short_lock {
   }
   LOCKSTEP_NOINLINE static void lock_slowly(wait_word& word, wait_policy policy = wait_policy(),
                                             wait_kind kind = wait_kind::internal_lock) {
-    attempt now(word, is_not_held{kind});
+    attempt now(word, kind);
     wait_engine::wait_slowly(now, policy, this_thread_history());
   }
   static void unlock(wait_word& word) {
@@ -311,13 +329,8 @@ class short_lock {
                                         memory_order_relaxed);               // 7
   }
 
-  struct is_not_held {
-    wait_kind kind;
-    bool operator()(std::uint32_t word) const noexcept { return word == is_free; }
-    void describe(wait_subject& to) const noexcept { to.kind = kind; }
-  };
-  struct attempt final : word_waiter<is_not_held> {
-    attempt(wait_word& of, is_not_held done) noexcept : word_waiter(of, done) {}
+  struct attempt final : word_waiter<word_is<std::uint32_t>> {
+    attempt(wait_word& of, wait_kind kind) noexcept : word_waiter(of, {is_free, kind}) {}
     bool ready() noexcept override {
       return word().load(memory_order_relaxed) == is_free &&  // 6
              take(word(), has_announced() ? slept_on : held);

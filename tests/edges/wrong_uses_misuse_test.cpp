@@ -150,6 +150,11 @@ const std::map<std::string, void (*)()> wrong_uses = {
          me.sync_threads();
        });
      }},
+    {"another thread uses the `me` of a region that runs alone",
+     [] {
+       team two(2);
+       two.run([&] { two.run([](member& me) { on_another_thread([&] { me.sync_threads(); }); }); });
+     }},
     {"a member without a part in a sub-team uses it",
      [] { in_two([](member& me) { me.first(1)->sync_threads(); }); }},
     {"a sub-team is used after its region",

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <lockstep/detail/wait/sleeping_bit.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 
 namespace lockstep::test {
 

@@ -174,7 +174,8 @@ TEST_P(sleeping_policy, a_wait_without_a_deadline_sleeps_without_one) {
 
 /// Gives the calling thread a pulse.
 struct with_pulse {
-  explicit with_pulse(std::function<void()> call, std::uint64_t interval = 1000000)
+  explicit with_pulse(std::function<void()> call,
+                      std::chrono::nanoseconds interval = std::chrono::milliseconds(1))
       : call_(call),
         pulse_{[](void* self) { static_cast<with_pulse*>(self)->call_(); }, this, interval} {
     wait_pulse::of_this_thread() = &pulse_;

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <lockstep/detail/wait/wait_history.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 
 namespace lockstep_c {
 
@@ -241,7 +241,7 @@ int lockstep_poll_while_waiting(int64_t nanoseconds, lockstep_poll_fn poll, void
                 "an interval of 0 or less, must be 1 ns or more");
   }
   static thread_local lockstep::detail::wait_pulse own;
-  if (poll != nullptr) own = {poll, context, static_cast<std::uint64_t>(nanoseconds)};
+  if (poll != nullptr) own = {poll, context, std::chrono::nanoseconds(nanoseconds)};
   lockstep::detail::wait_pulse::of_this_thread() = poll != nullptr ? &own : nullptr;
   return LOCKSTEP_OK;
 }

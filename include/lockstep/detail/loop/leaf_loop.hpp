@@ -40,7 +40,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include <lockstep/call_site.hpp>
@@ -240,20 +239,13 @@ class place_pace {
     std::uint8_t samples, steady;
     std::uint16_t skipped;  ///< loops since the last sample
   };
-  cost look() const noexcept {
-    const std::uint64_t bits = cost_.load(memory_order_relaxed);  // 3
-    cost known;
-    std::memcpy(&known, &bits, sizeof known);
-    return known;
-  }
-  void keep(const cost& known) noexcept {
-    std::uint64_t bits;
-    std::memcpy(&bits, &known, sizeof bits);
-    cost_.store(bits, memory_order_relaxed);  // 4
-  }
+  static_assert(sizeof(cost) == 8, "one word, which a load reads whole");
+  cost look() const noexcept { return cost_.load(memory_order_relaxed); }              // 3
+  void keep(const cost& known) noexcept { cost_.store(known, memory_order_relaxed); }  // 4
 
  private:
-  unseamed_atomic<std::uint64_t> alone_{0}, cost_{0};
+  unseamed_atomic<std::uint64_t> alone_{0};
+  unseamed_atomic<cost> cost_{cost{0, 0, 0, 0}};
 };
 
 /// What the library knows of the loops with one type of leaf in one module.

@@ -21,7 +21,7 @@
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/wait/wait_history.hpp>
+#include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/schedule.hpp>
 
 namespace lockstep {
@@ -140,7 +140,6 @@ class member_state : public member_view {
   /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
   /// a block for each rank.
   void note_without_wait(std::size_t length = no_blocks) noexcept;
-  void note_loop_by_rank(std::size_t length) noexcept;
   /// Whether it has met the others since: then it sees all that such constructs wrote.
   bool has_waited() const noexcept { return last_without_wait != phase; }
   /// In a construct that the member has come to: waits for all others first. False once the region is stopped.
@@ -163,7 +162,7 @@ class member_state : public member_view {
 
   // For loops.
   std::uint32_t construct = 0;          ///< the number of the next one that members share
-  std::uint32_t loops = 0;              ///< loops whose shares were claimed (loop_board.hpp)
+  std::uint32_t loops = 0;              ///< loops whose shares were claimed (region_board.hpp)
   std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
   std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
   std::uint32_t step_set;  ///< which words have the steps of its part (STEP-3); set by belong_to()

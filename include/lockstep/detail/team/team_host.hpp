@@ -42,8 +42,6 @@ class team_host {
   team_host(const team_options& options, const resolved_team& made, thread_owner owner);
   /// If the calling thread is in a region of the team, or another thread runs one, the core is not destroyed.
   ~team_host();
-  team_host(const team_host&) = delete;
-  team_host& operator=(const team_host&) = delete;
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return policy_; }

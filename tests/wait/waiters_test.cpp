@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/wait/wait_history_test.cpp -- every state of a stage's trust, reached by its own operations
+// tests/wait/waiters_test.cpp -- every state of a stage's trust, reached by its own operations
 #include "wait/wait_engine.hpp"
 
 #include <gtest/gtest.h>

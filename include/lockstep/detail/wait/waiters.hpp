@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/wait/wait_history.hpp -- what a thread brings to its waits (layer: wait)
-#ifndef LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
-#define LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
+// lockstep/detail/wait/waiters.hpp -- what objects know of their waiters: what these learned, and that they sleep (layer: wait)
+#ifndef LOCKSTEP_DETAIL_WAIT_WAITERS_HPP
+#define LOCKSTEP_DETAIL_WAIT_WAITERS_HPP
 
+#include <chrono>
 #include <cstdint>
 
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// The phase, count or position that an object begins with. For protected constructors: a test derives from the object
+/// and begins shortly before the wrap-around.
+struct first_phase {
+  std::uint32_t value;
+};
+
+/// Set in the lowest bit of a word: a thread may sleep on it. The changer's side of WORD-2; the waiter's side and the proof
+/// are in src/wait/wait_engine.hpp.
+constexpr std::uint32_t sleeping_bit = 1;
+
+/// Wakes all threads that sleep on the word, or one. The object may be gone already.
+void wake_all_sleepers(const wait_word* word);
+void wake_one_sleeper(const wait_word* word);
+
+/// Called after a change of the word from `old`.
+inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
+  if (LOCKSTEP_UNLIKELY((old & sleeping_bit) != 0)) wake_all_sleepers(word);
+}
 
 /// How far a stage of a wait is trusted. Waits that it ended count for it; failures count against it.
 class backoff_trust {
@@ -24,7 +45,7 @@ class backoff_trust {
   void paid_measurably() noexcept;
   void failed() noexcept;
   /// Whether it is tried only for probes.
-  bool is_stopped() const noexcept;
+  bool is_stopped() const noexcept { return doubt_ == limit; }
   void learn(bool has_paid) noexcept { has_paid ? paid() : failed(); }
   /// One failure that counts as many.
   void failed_badly() noexcept;
@@ -32,6 +53,10 @@ class backoff_trust {
   bool goes_unmeasured() noexcept;
 
  private:
+  // 4 failures in a row stop a stage. Then 1 wait in 64 probes it, and one success starts it again. A probe of the
+  // spin that fails costs spin_budget (2 us), 30 ns a wait.
+  static constexpr std::uint8_t limit = 4, probe_interval = 64, sure = 16, measure_interval = 8;
+
   std::uint8_t doubt_ = 0;
   /// Trusted: successes in a row, up to `sure`, plus waits since a measurement. Else: waits since the last probe.
   std::uint8_t skipped_ = 0;
@@ -53,7 +78,7 @@ static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 struct wait_pulse {
   void (*call)(void* context);
   void* context;
-  std::uint64_t interval;  ///< in nanoseconds; the first begins with the last rung of the wait
+  std::chrono::nanoseconds interval;  ///< the first begins with the last rung of the wait
 
   /// The pulse of the calling thread; null if it has none. Requires: the pulse outlives the thread's waits.
   static const wait_pulse*& of_this_thread() noexcept;
@@ -63,4 +88,4 @@ struct wait_pulse {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
+#endif  // LOCKSTEP_DETAIL_WAIT_WAITERS_HPP
