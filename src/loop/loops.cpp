@@ -111,11 +111,11 @@ class ordered_iterations : public loops::ticket_source {
     has_taken_ = has_passed_ = false;
     body(position, turn_);
     // It has not taken the turn, or caught what turn(f) threw.
-    if (!has_passed_ && wait_for_turn()) pass();
+    if (!has_passed_ && wait_for_turn()) pass_turn();
   }
 
   /// False once the region is stopped.
-  bool take() {
+  bool take_turn() {
     if (has_taken_) {
       fail_use(
           "lockstep::member::for_ordered: turn(f) is called a second time in an iteration; call it "
@@ -126,7 +126,7 @@ class ordered_iterations : public loops::ticket_source {
     if (throws_) leave_stopped_region();
     return false;
   }
-  void pass() {
+  void pass_turn() {
     has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
@@ -144,8 +144,8 @@ class ordered_iterations : public loops::ticket_source {
   std::size_t position_ = 0;
   ordered_turn turn_;
 };
-LOCKSTEP_INLINE bool take_turn(ordered_iterations& of) { return of.take(); }
-LOCKSTEP_INLINE void pass_turn(ordered_iterations& of) { of.pass(); }
+LOCKSTEP_INLINE bool take_turn(ordered_iterations& of) { return of.take_turn(); }
+LOCKSTEP_INLINE void pass_turn(ordered_iterations& of) { of.pass_turn(); }
 
 namespace loops {
 
