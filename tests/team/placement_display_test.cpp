@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/cgroup.hpp"
+
 namespace {
 
 using namespace lockstep;
