@@ -32,9 +32,7 @@ LOCKSTEP_INLINE group::~group() { destroy_sub_groups(); }
 LOCKSTEP_INLINE member_state::member_state(stop_source& stop) noexcept
     : stop_(&stop), stop_word_(&stop.word()) {
   region_ = 1;
-  if (!diagnoses_misuse) return;
-  thread_ = without_wait = 0;
-  inside = nullptr;
+  if (diagnoses_misuse) enter(1, 1);  // else nobody reads the rest
 }
 
 LOCKSTEP_INLINE void member_state::belong_to(group* shared, stop_source* stop,
