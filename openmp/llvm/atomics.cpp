@@ -15,8 +15,9 @@
 //   4  x.exchange         seq_cst  -      likewise
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <type_traits>
+
+#include "platform/process.hpp"
 
 #include "ident.hpp"
 #include "runtime/synchronization.hpp"
@@ -24,7 +25,7 @@
 namespace lockstep::openmp::llvm {
 namespace {
 
-using holding = std::lock_guard<lockstep::mutex>;
+using holding = detail::holding<lockstep::mutex>;
 
 using i8 = signed char;
 using i16 = std::int16_t;
