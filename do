@@ -12,7 +12,7 @@ usage: ./do COMMAND
   demo             solve four problems with one thread and with all, check and time them; fork/join and barrier
                    beside std and OpenMP; a timeline
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
-  bench [NAME] [ARG...]  a benchmark program in full: primitives (the default), ring, counters, objects,
+  bench [NAME] [ARG...]  a benchmark program in full: primitives (the default), ring, objects,
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
@@ -25,12 +25,12 @@ usage: ./do COMMAND
   pictures         draws the pictures of docs/graphs.md and docs/visibility.md, into docs/pictures/
   docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
-  nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
+  nightly [REGEX]  an hour or two: more schedules, stress beside each disturbance, all tests at -O2 and with
                    each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,
                    under emulation where need be; --list shows the rows, --quick takes two minutes; --help
-  fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
+  fuzz [ARG...]    the library's readers of foreign text: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help;
                    --suite llvm: LLVM's with the libomp.so.5 there
@@ -74,17 +74,11 @@ need_if_possible() {  # groups...
   for group in "$@"; do need "$group" || echo "Going on without all packages of '$group'." >&2; done
 }
 
-renamed_bench() { echo "./do bench: '$1' is '$2' now" >&2 && exit 2; }
-
 do_bench() {
   local name=primitives
   case ${1:-} in
     "" | -*) ;;
-    primitives | ring | counters | objects | team | duty | serial | periodic | graph | mpi | trace) name=$1 && shift ;;
-    seed000) renamed_bench seed000 primitives ;;
-    seed001) renamed_bench seed001 ring ;;
-    seed003) renamed_bench seed003 counters ;;
-    seed004) renamed_bench seed004 objects ;;
+    primitives | ring | objects | team | duty | serial | periodic | graph | mpi | trace) name=$1 && shift ;;
     *) echo "./do bench: no benchmark '$1'; ./do help lists them" >&2 && return 2 ;;
   esac
   if [ $name = mpi ]; then  # which run.py compiles, with the wrappers of each MPI library

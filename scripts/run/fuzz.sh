@@ -15,7 +15,7 @@ BUILD=build/fuzz
 MOST=30       # inputs that are kept for each reader, beside those with names
 LARGEST=2048  # bytes of an input: all there is to find fits, and the runs are many
 
-readers() { sed -n 's/^ *lockstep_fuzz(\([a-z_]*\).*/\1/p' tests/fuzz/CMakeLists.txt; }
+readers() { sed -n 's/^lockstep_fuzz(\([a-z_]*\).*/\1/p' tests/fuzz/CMakeLists.txt; }
 
 build_fuzzers() {
   mkdir -p "$BUILD"
@@ -23,23 +23,15 @@ build_fuzzers() {
     -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS" \
     -DCMAKE_CXX_FLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
-    -DLOCKSTEP_FUZZ=ON -DLOCKSTEP_BUILD_TESTS=ON -DLOCKSTEP_BUILD_EXAMPLES=ON >"$BUILD/configure.log"
+    -DLOCKSTEP_FUZZ=ON -DLOCKSTEP_BUILD_TESTS=ON >"$BUILD/configure.log"
   cmake --build "$BUILD" --target fuzzers
-}
-
-has_no_data() { [[ $1 == cgroup || $1 == environment || $1 == graph ]]; }  # among the examples
-
-corpora() {  # reader: where the known inputs are
-  echo "tests/fuzz/corpus/$1"
-  has_no_data "$1" || echo "$BUILD/examples/data"
 }
 
 fuzz() {  # reader, seconds
   local grown=$BUILD/corpus/$1 findings=$BUILD/findings/$1 log=$BUILD/$1.log status=0
   mkdir -p "$grown" "$findings"
-  # shellcheck disable=SC2046  # paths without blanks
   "$BUILD/tests/fuzz/fuzz.$1" -max_total_time="$2" -max_len=$LARGEST -timeout=10 -rss_limit_mb=2048 \
-    -artifact_prefix="$findings/" -print_final_stats=1 "$grown" $(corpora "$1") >"$log" 2>&1 || status=$?
+    -artifact_prefix="$findings/" -print_final_stats=1 "$grown" "tests/fuzz/corpus/$1" >"$log" 2>&1 || status=$?
   report "$1" "$log" $status
   return $status
 }
@@ -53,13 +45,12 @@ report() {  # reader, log, status
   printf '%-14s %10s runs  %5s edges  %s\n' "$1" "${runs:-?}" "${edges:-?}" "$verdict"
 }
 
-# Keeps few inputs, those that reach the most edges which the known ones leave out. Known are the data of
-# the examples and the inputs with names: bugs that were found, and kinds that a mutation hardly hits.
+# Keeps few inputs, those that reach the most edges which the known ones leave out. Known are the inputs with names:
+# bugs that were found, and kinds that a mutation hardly hits.
 merge() {  # reader
   local kept=$BUILD/kept/$1 corpus=tests/fuzz/corpus/$1 by_hash=(-regextype posix-extended -regex '.*/[0-9a-f]{40}')
   rm -rf "$kept" && mkdir -p "$kept/known" "$BUILD/corpus/$1"
   find "$corpus" -type f -not "${by_hash[@]}" -exec cp {} "$kept/known/" \;
-  has_no_data "$1" || find "$BUILD/examples/data" -type f -exec cp {} "$kept/known/" \;
   "$BUILD/tests/fuzz/fuzz.$1" -set_cover_merge=1 -use_counters=0 -max_len=$LARGEST \
     "$kept" "$corpus" "$BUILD/corpus/$1" >"$BUILD/$1.merge.log" 2>&1
   find "$corpus" -type f "${by_hash[@]}" -delete

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -49,18 +48,6 @@ inline void require_message(std::string_view message, std::string_view beginning
   for (const char c : message) {
     const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     require(!is_control, "a message is one line");
-  }
-}
-
-/// What `read` returns, or nothing when it throws `Refusal`; any other exception is a finding.
-template <class Refusal, class Read>
-[[nodiscard]] auto accepted(const Read& read, std::string_view beginning)
-    -> std::optional<decltype(read())> {
-  try {
-    return read();
-  } catch (const Refusal& refusal) {
-    require_message(refusal.what(), beginning);
-    return std::nullopt;
   }
 }
 

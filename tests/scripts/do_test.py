@@ -47,8 +47,6 @@ class Do(unittest.TestCase):
             self.assertIn("more", self.run_do(ROOT / "do", *command, status=2))
 
     def test_a_benchmark_of_an_old_name_is_refused_with_the_new_one(self):
-        for old, new in (("seed000", "primitives"), ("seed001", "ring"), ("seed003", "counters"), ("seed004", "objects")):
-            self.assertIn(f"'{old}' is '{new}' now", self.run_do(ROOT / "do", "bench", old, "--quick", status=2))
         self.assertIn("unheard-of", self.run_do(ROOT / "do", "bench", "unheard-of", status=2))
 
     def test_bad_times_and_readers_of_fuzz_are_refused(self):

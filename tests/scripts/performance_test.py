@@ -137,14 +137,6 @@ class Page(unittest.TestCase):
         for work, shown in (("fork/join of 2", "1.98"), ("fork/join of 4", "-"), ("for of 2", "1.98"), (r"static\(8\) of 2", "-")):
             self.assertRegex(page, rf"\| {work} +\| +95 ns \| +{shown} \|")
 
-    def test_rings_tell_where_their_figures_come_from(self):
-        rings = {"program": "rings", "quick": False, "date": "2026-01-02", "origin": "Copied.", "machine": MACHINE, "t1_ns": 50,
-                 "rows": [{"threads": 3, "lockstep_ns": 900, "peer": "a semaphore", "peer_ns": 600}]}
-        page = made(rings=rings)["docs/performance.md"]
-        self.assertIn("Measured on 2026-01-02. Copied.", page)
-        self.assertRegex(page, r"\| 3 +\| +900 ns \| +600 ns \| a semaphore \| +1\.50 ✗ \|")
-        self.assertNotIn("Rings", made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"])
-
     def test_graphs_are_compared_with_the_fastest_that_decides_while_it_runs(self):
         def one(runtime, value, section="Nodes of 1 us", best=True, unit="ns", **more):
             return {"section": section, "work": "fork 8", "runtime": runtime, "variant": runtime, "failed": False, "unit": unit,
@@ -197,7 +189,7 @@ class Blocks(TreeTest):
     def test_each_table_of_another_page_has_its_machine_and_versions(self):
         found = performance.results(ROOT)
         blocks = performance.blocks_of(found)
-        for name in ("team", "seed-000", "seed-001", "seed-002-starts", "seed-003", "seed-004"):
+        for name in ("team", "seed-000", "seed-001", "seed-002-starts", "seed-004"):
             self.assertRegex(blocks[name], r"(?s)CPUs, Linux .*; GCC .*lockstep\s\d.*\sMeasured\son", name)
         for name in ("team", "seed-002-starts"):
             self.assertIn("fork_union ", blocks[name], name)

@@ -75,12 +75,11 @@ struct scenario {
   void (*run)(round&);
 };
 
-// One unit each: notify_, barrier_, lock_, opening_, lifetime_ and team_scenarios.cpp.
+// One unit each: notify_, barrier_, lock_, opening_ and team_scenarios.cpp.
 std::vector<scenario> notify_scenarios();
 std::vector<scenario> barrier_scenarios();
 std::vector<scenario> lock_scenarios();
 std::vector<scenario> opening_scenarios();
-std::vector<scenario> lifetime_scenarios();
 std::vector<scenario> team_scenarios();
 
 /// Waits by one of an object's ways, mostly the plain one: a timed wait that is repeated would hide a lost

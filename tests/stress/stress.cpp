@@ -72,8 +72,8 @@ struct cell {
 /// All cells of a load whose names match. Spinners need a CPU each.
 std::vector<cell> cells_of(std::size_t load, const std::string& only, bool may_spin) {
   std::vector<cell> cells;
-  for (const auto unit : {notify_scenarios, barrier_scenarios, lock_scenarios, opening_scenarios,
-                          lifetime_scenarios, team_scenarios}) {
+  for (const auto unit :
+       {notify_scenarios, barrier_scenarios, lock_scenarios, opening_scenarios, team_scenarios}) {
     for (const scenario& what : unit()) {
       for (const named_policy& each : policies) {
         if (each.policy.is_spin() && (!may_spin || threads_at(load) > usable_cpus())) continue;
