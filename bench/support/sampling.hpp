@@ -21,19 +21,8 @@ struct measured {
   std::vector<Sample> samples;
 };
 
-/// Takes the samples of rows whose operations are settled. `run(row, operations)` takes one.
-template <class Row, class Sample, class Run>
-void take_samples(std::vector<measured<Row, Sample>>& rows, std::size_t samples, progress& shown,
-                  Run run) {
-  take_turns(rows.size(), samples, [&](std::size_t index, std::size_t round) {
-    measured<Row, Sample>& one = rows[index];
-    shown.step(fmt::format("sample {} of {}, {}", round + 1, samples, name(one.which)));
-    one.samples.push_back(run(one.which, one.operations));
-  });
-}
-
-/// Finds out how many operations fill a sample of each row, then takes the samples.
-/// A sample tells the seconds it took as `sample.time.wall_seconds`.
+/// Finds out how many operations fill a sample of each row, then takes the samples. `run(row, operations)` takes one,
+/// which tells the seconds it took as `sample.time.wall_seconds`.
 template <class Sample, class Row, class Run>
 std::vector<measured<Row, Sample>> measure(const std::vector<Row>& rows, std::size_t samples,
                                            const sample_length& length, Run run) {
@@ -46,7 +35,11 @@ std::vector<measured<Row, Sample>> measure(const std::vector<Row>& rows, std::si
     };
     all.push_back({which, calibrate(length, seconds), {}});
   }
-  take_samples(all, samples, shown, run);
+  take_turns(all.size(), samples, [&](std::size_t index, std::size_t round) {
+    measured<Row, Sample>& one = all[index];
+    shown.step(fmt::format("sample {} of {}, {}", round + 1, samples, name(one.which)));
+    one.samples.push_back(run(one.which, one.operations));
+  });
   return all;
 }
 

@@ -4,9 +4,9 @@
 
 usage: performance.py [--check] [tree]
 
-The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph, mpi. Pictures go to docs/figures/,
-which git ignores. In README.md and docs/maintainers/seeds/*.md (whose tables are made from the programs primitives, ring,
-counters and objects) the script fills in the lines between `<!-- figures: NAME -->` and `<!-- end -->`. With --check it
+The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, graph, mpi. Pictures go to docs/figures/,
+which git ignores. In README.md and docs/maintainers/seeds/*.md (whose tables are made from the programs primitives, ring
+and objects) the script fills in the lines between `<!-- figures: NAME -->` and `<!-- end -->`. With --check it
 writes nothing, and says which pages differ from what it would write.
 """
 
@@ -24,7 +24,7 @@ from source_text import Report, root_argument  # noqa: E402
 
 PAGE, PICTURES, README, SEEDS = "docs/performance.md", "docs/figures", "README.md", "docs/maintainers/seeds"
 PROGRAMS = ("serial", "duty", "periodic", "team")
-RINGS, GRAPH, MPI = "rings", "graph", "mpi"
+GRAPH, MPI = "graph", "mpi"
 LOSES = "✗"
 TARGETS = (("serial", "Loops against the serial loop"), ("duty", "Loops between serial work"), ("graph", "Graphs"),
            ("mpi", "Inside MPI"))
@@ -37,7 +37,7 @@ def results(root):
     found = {}
     for path in sorted((root / "bench" / "results").glob("*.json")):
         machine, _, program = path.stem.rpartition("-")
-        if program in (*PROGRAMS, RINGS, GRAPH, MPI, *seed_tables.PROGRAMS):
+        if program in (*PROGRAMS, GRAPH, MPI, *seed_tables.PROGRAMS):
             found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -111,8 +111,7 @@ def about(result):
     machine, effort = result["machine"], result.get("effort")
     versions = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
     lines = [f"{machine['cpu']}, {machine['usable_cpus']} CPUs, {machine['kernel']}; {machine['compiler']}, `{machine['flags']}`; "
-             f"{versions}." + (f" Measured on {result['date']}." if "date" in result else "")
-             + (f" {result['origin']}" if "origin" in result else "")]
+             f"{versions}." + (f" Measured on {result['date']}." if "date" in result else "")]
     if effort:
         lines.append(f"{effort['samples']} samples of each cell in {effort['processes']} processes, alternating with the other peers; "
                      f"{effort['seconds'] / 60:.0f} minutes in all.")
@@ -265,17 +264,6 @@ def periodic_section(result):
             "quarter.", periodic_table(result, True), outcomes(result)]
 
 
-def rings_section(result):
-    lines = [["threads in the ring", "lockstep::event", "peer", "", "lockstep / peer"]]
-    for row in result["rows"]:
-        ratio = row["lockstep_ns"] / row["peer_ns"]
-        lines.append([str(row["threads"]), team_tables.shown(row["lockstep_ns"], "ns"), team_tables.shown(row["peer_ns"], "ns"),
-                      row["peer"], f"{ratio:.2f}" + (f" {LOSES}" if ratio >= 1.005 else "")])
-    return ["## Rings of events", about(result), "A token goes round a ring of threads; the cells show the time of one hop. "
-            f"A cache line took {result['t1_ns']} ns one way. With three threads and more, the ring has more threads than CPUs.",
-            records.aligned(lines)]
-
-
 def team_section(result, suffix):
     return [f"## The team's operations{suffix}", about(result), *team_tables.sections(result, LOSES)]
 
@@ -368,8 +356,6 @@ def page_and_pictures(found):
             else:
                 cpus = programs[program]["machine"]["usable_cpus"]
                 parts += team_section(programs[program], "" if is_first else f" on {cpus} CPUs")
-        if RINGS in programs:
-            parts += rings_section(programs[RINGS])
         if GRAPH in programs:
             parts += graph_section(programs[GRAPH])
         if MPI in programs:

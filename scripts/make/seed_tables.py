@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables for the pages of docs/maintainers/seeds, from bench/results/*-{primitives,ring,counters,objects,team}.json (pure).
+"""Tables for the pages of docs/maintainers/seeds, from bench/results/*-{primitives,ring,objects,team}.json (pure).
 
 The published column of a table has the figures of the seed, measured on its author's machine: they are cited, and not
 compared with ours.
@@ -8,7 +8,7 @@ compared with ours.
 from grid_records import aligned, shown_time
 from make import team_tables
 
-PROGRAMS = ("primitives", "ring", "counters", "objects")
+PROGRAMS = ("primitives", "ring", "objects")
 OURS = "lockstep-default"
 # Microseconds a hop or a round in seed 000, on a Mac mini (M1).
 PUBLISHED_000 = {("cyclic", 2): "1.1", ("cyclic", 3): "1.5", ("cyclic", 5): "1.4", ("cyclic", 10): "1.1", ("cyclic", 100): "1.4",
@@ -16,13 +16,6 @@ PUBLISHED_000 = {("cyclic", 2): "1.1", ("cyclic", 3): "1.5", ("cyclic", 5): "1.4
                  ("sync", 4): "9.1", ("sync", 16): "36", ("sync", 64): "142"}
 EXPERIMENTS_000 = {"cyclic": "a hop in a ring of {}", "parallel": "{} workers: wake all, wait for all",
                    "sync": "the same, and meet in the middle: {}"}
-# Times in seed 003, and what it counted to.
-PUBLISHED_003 = {"serial": "4 248 µs", "racy": "6 753 µs, 42 % lost", "false-sharing": "6 778 µs", "padded": "2 293 µs",
-                 "mutex-pthread": "147 613 µs"}
-TITLES_003 = {"serial": "one thread counts all", "racy": "two threads, one sum: a data race",
-              "false-sharing": "two sums on one cache line", "padded": "two sums on lines of their own",
-              "mutex-pthread": "one sum behind a pthread mutex", "mutex-std": "behind `std::mutex`",
-              "mutex-lockstep": "behind `lockstep::mutex`", "fetch-add": "one sum, `fetch_add`"}
 # Nanoseconds a hop in seed 001, on a Core i7-4771: condition variable, atomic, atomic with release.
 PUBLISHED_001 = {"2": "4 080, 59, 46", "3": "3 490, 66, 53", "4": "3 040, 69, 54", "5": "3 150, 72, 56", "6": "3 110, 75, 58",
                  "7": "3 220, 77, 59", "8": "5 080, 82, 60"}
@@ -99,19 +92,6 @@ def slack(result, _):
     return aligned(lines)
 
 
-def counters(result, _):
-    rows, lines = by_name(result), [["", "seed 003", "here", "times the serial time", "counted"]]
-    for name, title in TITLES_003.items():
-        row = rows.get(name)
-        if not row:
-            continue
-        lost = row["expected"] - row["least_result"]
-        lines.append([title, PUBLISHED_003.get(name, "-"),
-                      time_of(1000 * row["elapsed_us"]["median"]), f"{row['to_serial']:.2f}",
-                      "all" if lost == 0 else f"up to {100 * lost / row['expected']:.0f} % lost"])
-    return about(result) + "\n\n" + aligned(lines)
-
-
 def objects(result, mark):
     rows = by_name(result)
     libraries = [name for name in ("pthread", "std", "abseil", "nsync", "boost") if any(n.endswith("/" + name) for n in rows)]
@@ -139,8 +119,8 @@ def starts(team, machine, mark):
 def blocks(programs, mark):
     """{name: text} for the pages, of one machine's results."""
     made = {"seed-000": ("primitives", primitives), "seed-001": ("ring", ring), "seed-001-slack": ("ring", slack),
-            "seed-003": ("counters", counters), "seed-004": ("objects", objects)}
+            "seed-004": ("objects", objects)}
     return {name: table(programs[program], mark) for name, (program, table) in made.items() if program in programs}
 
 
-NAMES = ("seed-000", "seed-001", "seed-001-slack", "seed-002-starts", "seed-002-sizes", "seed-003", "seed-004")
+NAMES = ("seed-000", "seed-001", "seed-001-slack", "seed-002-starts", "seed-002-sizes", "seed-004")
