@@ -11,7 +11,7 @@ namespace detail {
 namespace reductions {
 
 LOCKSTEP_INLINE bool is_stopped(const leaf_run& run) noexcept {
-  return run.stop->requested(run.region);
+  return run.stop != nullptr && run.stop->requested(run.region);
 }
 
 /// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.

@@ -40,10 +40,10 @@ struct alignas(64) values_of_parts {
   }
 };
 
-/// False if it was stopped.
+/// Calls part(share) for all shares. False if it was stopped.
 template <class Part>
-bool run(const as_region& in, const operations& what, std::size_t length, schedule how,
-         const loop_ends* ends, const Part& part) {
+bool run_region(const as_region& in, const operations& what, std::size_t length, schedule how,
+                const loop_ends* ends, const Part& part) {
   job work;
   work.carry<loop_share>(part);
   loop_request wanted(length, what.pace, grain_of(how), true, in.where);
@@ -51,18 +51,39 @@ bool run(const as_region& in, const operations& what, std::size_t length, schedu
   return in.on.run_loop(wanted, work).is_complete;
 }
 
+/// Calls that, or whole(run) with all leaves, on the caller alone and without a region, if the range is known to be that
+/// short (team_host.cpp). Nobody looks for a stop meanwhile: REDUCE-4 allows a strip.
+template <class Whole, class Part>
+outcome run(const as_region& in, const operations& what, std::size_t length, schedule how,
+            const loop_ends& ends, const Whole& whole, const Part& part) {
+  lone_outcome alone = lone_outcome::refused;
+  if (length <= reduction_tree::strip_length &&
+      may_run_alone(in.on, *what.pace, length, grain_of(how))) {
+    const leaf_run all = {length,
+                          reduction_tree::leaf_size(length),
+                          {0, reduction_tree::leaves_of(length)},
+                          nullptr,
+                          0};
+    alone = in.on.run_alone([&](std::size_t, std::size_t) { whole(all); }, length);
+  }
+  const bool is_complete = alone == lone_outcome::refused
+                               ? run_region(in, what, length, how, &ends, part)
+                               : alone == lone_outcome::complete;
+  return is_complete ? outcome::done : outcome::stopped;
+}
+
 LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
                                std::size_t length, schedule how, result_cell& result) {
   if (length == 0) return outcome::empty;
   const index_range all = {0, reduction_tree::leaves_of(length)};
   values_of_parts nodes;
+  const auto whole = [&](const leaf_run& leaves) {
+    what.fold(of, leaves, &result.keeps, result.value);
+  };
   // Five words, which travel with the announcement. If the value travels with the report, a share reads no more.
-  const auto part = [&what, &of, length, &nodes, &result](loop_share& me) {
+  const auto part = [&what, &of, length, &nodes, &whole](loop_share& me) {
     const index_range mine = me.block_of(index_range{0, reduction_tree::leaves_of(length)});
-    if (me.is_alone()) {
-      what.fold(of, run_of(me, length, mine), &result.keeps, result.value);
-      return;
-    }
+    if (me.is_alone()) return whole(run_of(me, length, mine));
     for_nodes(length, mine, [&](std::size_t number, index_range node) {
       cell* const beside = number == 0 ? me.beside_report() : nullptr;
       return what.fold(of, run_of(me, length, node), nodes.keeps_for(me, what),
@@ -84,7 +105,7 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
     what.combine(of, all, from, true, &result.keeps, result.value);
   };
   const loop_ends ends = {prepare, finish};
-  return run(in, what, length, how, &ends, part) ? outcome::done : outcome::stopped;
+  return run(in, what, length, how, ends, whole, part);
 }
 
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
@@ -94,13 +115,13 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
   const index_range all = {0, reduction_tree::leaves_of(length)};
   values_of_parts sums;
   owner<aligned_array<cell>> own_cells;  // another region may use the team's after the first loop
+  const auto whole = [&](const leaf_run& leaves) {
+    what.scan_leaves(of, 0, leaves, nullptr, init, total);
+  };
   const auto sum = [&](loop_share& me) {
     const leaf_run mine = run_of(me, length, me.block_of(all));
-    if (me.is_alone()) {
-      what.scan_leaves(of, 0, mine, nullptr, init, total);
-    } else {
-      what.sum_leaves(of, mine, sums.keeps_for(me, what), sums.cells);
-    }
+    if (me.is_alone()) return whole(mine);
+    what.sum_leaves(of, mine, sums.keeps_for(me, what), sums.cells);
   };
   const auto store = [&](loop_share& me) {
     what.scan_leaves(of, 0, run_of(me, length, me.block_of(all)), sums.cells, init, nullptr);
@@ -113,11 +134,12 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
     what.scan_leaves(of, 0, {0, 0, {all.last, all.last}, nullptr, 0}, sums.cells, init, total);
   };
   const loop_ends ends = {prepare, finish};
-  bool goes_on = run(in, what, length, how, &ends, [&sum](loop_share& me) { sum(me); });
-  if (goes_on && sums.cells != nullptr) {
-    goes_on = run(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); });
-  }
-  return goes_on ? outcome::done : outcome::stopped;
+  const outcome ended =
+      run(in, what, length, how, ends, whole, [&sum](loop_share& me) { sum(me); });
+  if (ended == outcome::stopped || sums.cells == nullptr) return ended;
+  const bool is_complete =
+      run_region(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); });
+  return is_complete ? outcome::done : outcome::stopped;
 }
 
 }  // namespace reductions

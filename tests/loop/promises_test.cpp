@@ -2,7 +2,7 @@
 // tests/loop/promises_test.cpp -- what a program may rely on in a loop, whichever way the team takes to run it
 //
 // A table: every verb of a team, on 1, 2, 3 and 8 members, at a place that is not known, at one that is known to be short
-// (where for_each and for_range take no turn: LONE-1 to LONE-6), while observers watch, and inside a region of the same
+// (where loops, reductions and scans take no turn: LONE-1 to LONE-6), while observers watch, and inside a region of the same
 // team (where all run alone: ALONE-1 to ALONE-4). Each test is a promise.
 #include <lockstep/lockstep.hpp>
 
@@ -31,6 +31,9 @@ namespace {
 using lockstep::external_team;
 using lockstep::member;
 using lockstep::team;
+using lockstep::detail::reductions::block_value;
+using lockstep::detail::reductions::each_value;
+using lockstep::detail::reductions::scanned_value;
 
 constexpr std::size_t chunk = 2;
 
@@ -40,12 +43,20 @@ using part_function = std::function<void(std::size_t first, std::size_t last)>;
 /// While it is not 0, each place is known by the team of this number as one of short loops.
 std::uint32_t knowing_team = 0;
 
-template <class Leaf>
-void know(const Leaf&) {
+void know(lockstep::detail::place_pace& place) {
   using lockstep::detail::place_pace;
   if (knowing_team == 0) return;
-  lockstep::detail::sized_leaf<Leaf>::place.pace.allow(knowing_team, place_pace::most_iterations,
-                                                       place_pace::most_loops);
+  place.allow(knowing_team, place_pace::most_iterations, place_pace::most_loops);
+}
+template <class Leaf>
+void know(const Leaf&) {
+  know(lockstep::detail::sized_leaf<Leaf>::place.pace);
+}
+/// The place of a reduction or scan.
+template <class Values>
+void know_values() {
+  using namespace lockstep::detail::reductions;
+  know(operations_for<std::size_t, std::plus<>, Values>::pace);
 }
 
 /// The verbs. Each has one place in the program for each kind of team.
@@ -134,29 +145,30 @@ struct verbs {
                        lockstep::static_schedule(chunk));
   }
   static bool reduce(Team& on, std::size_t n, const part_function& part) {
-    return is_complete(n, [&] {
-      return on.reduce_each(std::size_t{0}, n, std::size_t{0}, sum_each(part), std::plus<>());
-    });
+    const auto f = sum_each(part);
+    know_values<each_value<std::size_t, std::size_t, decltype(f)>>();
+    return is_complete(
+        n, [&] { return on.reduce_each(std::size_t{0}, n, std::size_t{0}, f, std::plus<>()); });
   }
   static bool reduce_range(Team& on, std::size_t n, const part_function& part) {
-    return is_complete(n, [&] {
-      return on.reduce_range(std::size_t{0}, n, std::size_t{0}, sum_parts(part), std::plus<>());
-    });
+    const auto f = sum_parts(part);
+    know_values<block_value<std::size_t, std::size_t, decltype(f)>>();
+    return is_complete(
+        n, [&] { return on.reduce_range(std::size_t{0}, n, std::size_t{0}, f, std::plus<>()); });
   }
   static bool scan(Team& on, std::size_t n, const part_function& part) {
+    // A long scan sums all values before it stores any.
+    const bool is_long = n > 1024;
+    const auto f = [&, is_long](std::size_t i) {
+      if (is_long) part(i, i + 1);
+      return std::size_t{1};
+    };
+    const auto store = [&, is_long](std::size_t i, std::size_t) {
+      if (!is_long) part(i, i + 1);
+    };
+    know_values<scanned_value<std::size_t, std::size_t, decltype(f), decltype(store)>>();
     return is_complete(n, [&] {
-      // A long scan sums all values before it stores any.
-      const bool is_long = n > 1024;
-      return on.scan_each(
-          std::size_t{0}, n, std::size_t{0},
-          [&, is_long](std::size_t i) {
-            if (is_long) part(i, i + 1);
-            return std::size_t{1};
-          },
-          std::plus<>(),
-          [&, is_long](std::size_t i, std::size_t) {
-            if (!is_long) part(i, i + 1);
-          });
+      return on.scan_each(std::size_t{0}, n, std::size_t{0}, f, std::plus<>(), store);
     });
   }
   static bool invoke(Team& on, std::size_t, const part_function& part) {
@@ -196,9 +208,9 @@ const verb table[] = {
     {VERB(range_guided), true, 8, true},
     {VERB(pairs), true, chunk, false, true},
     {VERB(triples), true, chunk, false, true},
-    {VERB(reduce), false, 0, false, true},
-    {VERB(reduce_range), false, 0, true},
-    {VERB(scan), false, 0, false, true},
+    {VERB(reduce), true, 0, false, true},
+    {VERB(reduce_range), true, 0, true},
+    {VERB(scan), true, 0, false, true},
     {VERB(invoke), false, 1, false, false, 4},
 };
 #undef VERB

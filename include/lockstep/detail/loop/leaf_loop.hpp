@@ -287,15 +287,18 @@ struct LOCKSTEP_MODULE_LOCAL sized_leaf {
 template <class Leaf>
 loop_place sized_leaf<Leaf>::place(call, travels() ? call_copy : nullptr, sizeof(sized_leaf));
 
-/// Calls f(i), or f(first, last), of a leaf on a team_host: on the caller alone if the grain of the loop, or what is known
-/// of its place, says so.
+/// Whether a loop on a team_host may run on the caller alone: the grain of the loop says so, or what is known of its place.
+template <class Host>
+bool may_run_alone(const Host& on, place_pace& pace, std::size_t length, std::size_t grain) {
+  return on.size() == 1 || (grain == 0 ? pace.allows(on.number(), length) : length / 2 < grain);
+}
+
+/// Calls f(i), or f(first, last), of a leaf on a team_host.
 template <class Host, class Leaf>
 bool run_leaf(Host& on, const Leaf& leaf, std::size_t length, schedule how, source_place where) {
   const sized_leaf<Leaf> loop = {length, leaf};
   loop_place& place = sized_leaf<Leaf>::place;
-  const std::size_t grain = grain_of(how);
-  if (on.size() == 1 ||
-      (grain == 0 ? place.pace.allows(on.number(), length) : length / 2 < grain)) {
+  if (may_run_alone(on, place.pace, length, grain_of(how))) {
     const range_body body(loop.call, &loop);
     const lone_outcome alone = how.kind() == schedule_kind::static_blocks
                                    ? on.run_alone(body, length)

@@ -177,7 +177,8 @@ inline void check_copyable() noexcept {
 struct operands {
   void* operation;
 };
-/// Leaves of a range of `length` iterations, and the region in which they are evaluated.
+/// Leaves of a range of `length` iterations, and the region in which they are evaluated. `stop`: null if nobody looks,
+/// because there is a strip at most.
 struct leaf_run {
   std::size_t length, leaf_size;
   index_range leaves;
@@ -236,7 +237,7 @@ LOCKSTEP_ALWAYS_INLINE Type sum_of_leaf(const Values& own, Operation& op, const 
 
 /// The value of a node while others are evaluated: that of a large type lies in memory of its own, for stacks may be small,
 /// and a tree has ten levels. make() evaluates it.
-template <class Type, bool IsLarge = (sizeof(Type) > 1024)>
+template <class Type, bool IsLarge = (sizeof(Type) > 512)>
 class node_value {
  public:
   static constexpr bool is_large = IsLarge;
@@ -286,14 +287,27 @@ struct node_walk {
     own.go_on(sum, first, last, op);
     return sum;
   }
-  /// The same of more than one. Of a leaf there is no call: it would take as long as a short leaf. So would a look.
+  /// The same of more than one. Up to four are written out: a call for each would take as long as a short leaf. So would a
+  /// look.
   Type of_leaves(std::size_t first, std::size_t last, std::size_t leaves) const {
-    const std::size_t half = reduction_tree::middle_of(0, leaves);
-    const std::size_t middle = first + half * run.leaf_size;
-    Type sum(half == 1 ? of_leaf(first, middle) : of_leaves(first, middle, half));
-    sum = op(std::move(sum),
-             leaves - half == 1 ? of_leaf(middle, last) : of_leaves(middle, last, leaves - half));
-    return sum;
+    const std::size_t size = run.leaf_size;
+    if (leaves > 4) {
+      const std::size_t half = reduction_tree::middle_of(0, leaves);
+      const std::size_t middle = first + half * size;
+      Type sum(of_leaves(first, middle, half));
+      return op(std::move(sum), of_leaves(middle, last, leaves - half));
+    }
+    const std::size_t second = first + size, third = second + size, fourth = third + size;
+    Type left(of_leaf(first, second));
+    if (leaves == 4) {
+      left = op(std::move(left), of_leaf(second, third));
+      Type right(of_leaf(third, fourth));
+      right = op(std::move(right), of_leaf(fourth, last));
+      return op(std::move(left), std::move(right));
+    }
+    left = op(std::move(left), of_leaf(second, leaves == 2 ? last : third));
+    if (leaves == 3) left = op(std::move(left), of_leaf(third, last));
+    return left;
   }
   /// Of any node.
   node_value<Type> of_node(std::size_t first, std::size_t last, std::size_t leaves) {
