@@ -25,7 +25,7 @@ usage: ./do COMMAND
   pictures         draws the pictures of docs/graphs.md and docs/visibility.md, into docs/pictures/
   docs [--check]   makes the documentation site in build/site; --check: tries it in a headless Chromium as well
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
-  nightly [REGEX]  an hour or two: more schedules, stress beside each disturbance, all tests at -O2 and with
+  nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
                    each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,

@@ -21,6 +21,7 @@ peers    libboost-thread-dev <boost/thread/barrier.hpp> -lboost_thread
 team     libtbb-dev          <tbb/parallel_for.h> -ltbb
 test     libgtest-dev        <gtest/gtest.h> -lgtest
 model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
+model    spin                spin
 releases mmdebstrap          mmdebstrap
 releases bubblewrap          bwrap
 program_headers libfmt-dev   <fmt/core.h> -lfmt
