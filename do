@@ -31,7 +31,7 @@ usage: ./do COMMAND
   everywhere [ROW...] [ARG...]  compiles for each system, machine and compiler that can be had, and runs tests there,
                    under emulation where need be; --list shows the rows, --quick takes two minutes; --help
   fuzz [ARG...]    the library's readers of foreign text: seconds for each, and which
-  coverage         lines and branches of include/ that the tests reach
+  coverage         lines of include/ and src/ that the tests reach
   openmp-suite [DIRECTORY] [ARG...]  libgomp's own test-suite with the libgomp.so.1 there, or the system's; --help;
                    --suite llvm: LLVM's with the libomp.so.5 there
   openmp-proofs [ARG...]  programs that use OpenMP with libgomp, libomp and, with --ours DIR, a libgomp.so.1 of ours:
