@@ -40,12 +40,11 @@ concept all_with_all =
       { barrier.arrive_and_wait(rank) } -> std::same_as<bool>;
     };
 
-/// `parent_event` is what a thread outside of the measured ring waits on.
 template <class Mechanism>
 concept mechanism =
-    one_to_one<typename Mechanism::event> && one_to_one<typename Mechanism::parent_event> &&
-    one_to_many<typename Mechanism::fan_out> && many_to_one<typename Mechanism::fan_in> &&
-    all_with_all<typename Mechanism::barrier> && requires {
+    one_to_one<typename Mechanism::event> && one_to_many<typename Mechanism::fan_out> &&
+    many_to_one<typename Mechanism::fan_in> && all_with_all<typename Mechanism::barrier> &&
+    requires {
       { Mechanism::name } -> std::convertible_to<std::string_view>;
     };
 

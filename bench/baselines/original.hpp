@@ -172,7 +172,6 @@ class barrier {
 struct mechanism {
   static constexpr std::string_view name = "original";
   using event = original::event;
-  using parent_event = event;
   using fan_out = original::fan_out;
   using fan_in = original::fan_in;
   using barrier = original::barrier;

@@ -101,7 +101,6 @@ class fan_in {
 struct mechanism {
   static constexpr std::string_view name = "std";
   using event = standard::event;
-  using parent_event = event;
   using fan_out = standard::fan_out;
   using fan_in = standard::fan_in;
   using barrier = standard::barrier;

@@ -14,10 +14,6 @@ namespace bench {
 template <class Condition, class Mutex>
 class adopted_condition {
  public:
-  adopted_condition() = default;
-  template <class Argument>
-  explicit adopted_condition(Argument argument) : changed_(argument) {}
-
   void wait(Mutex& held) {
     std::unique_lock<Mutex> lock(held, std::adopt_lock);
     changed_.wait(lock);

@@ -10,7 +10,7 @@ namespace team_bench {
 namespace {
 
 /// Loops as its users write them.
-class lockstep_loops : public lockstep_team<adaptive> {
+class lockstep_loops : public lockstep_team {
  public:
   using lockstep_team::lockstep_team;
   static constexpr bool learns_by_place = true;
@@ -29,7 +29,7 @@ class lockstep_loops : public lockstep_team<adaptive> {
 }  // namespace
 
 void add_lockstep_loops(catalogue& to) {
-  add_loops_between<lockstep_team<adaptive>>(to, "lockstep");
+  add_loops_between<lockstep_team>(to, "lockstep");
   add_loops_between<lockstep_loops>(to, "lockstep-loops");
 }
 

@@ -76,7 +76,7 @@ std::string legend() {
          "barrier.\n"
          "CPU        of all threads of the process together, for the same; rough in short "
          "samples.\n"
-         "Threads    are dealt out over the CPUs at the start; those of lockstep-spin are bound.\n"
+         "Threads    are dealt out over the CPUs at the start.\n"
          "To pthread time by that of pthread with as many threads: below 1 is faster.\n";
 }
 

@@ -32,28 +32,16 @@ using program = elapsed_time (*)(std::size_t threads, std::size_t repeats);
 struct library_entry {
   std::string_view name;
   std::array<program, modes.size()> programs{};
-  bool only_spins = false;
 };
 
-template <sync_objects Library, placement Where = placement::dealt>
+template <sync_objects Library>
 library_entry entry() {
-  library_entry made{Library::name, {}, Where == placement::spread};
-  if constexpr (has_mutex<Library>) made.programs[0] = run_unit_program<mutex_mode<Library>, Where>;
-  if constexpr (has_condition<Library>) {
-    made.programs[1] = run_unit_program<condition_mode<Library>, Where>;
-  }
-  if constexpr (has_barrier<Library>) {
-    made.programs[2] = run_unit_program<barrier_mode<Library>, Where>;
-  }
+  library_entry made{Library::name, {}};
+  if constexpr (has_mutex<Library>) made.programs[0] = run_unit_program<mutex_mode<Library>>;
+  if constexpr (has_condition<Library>)
+    made.programs[1] = run_unit_program<condition_mode<Library>>;
+  if constexpr (has_barrier<Library>) made.programs[2] = run_unit_program<barrier_mode<Library>>;
   return made;
-}
-
-template <class Choice>
-void add_lockstep(std::vector<library_entry>& all) {
-  // Spinners that came to share a CPU would take a time slice for each repeat: they are bound.
-  constexpr placement where = Choice::policy.is_spin() ? placement::spread : placement::dealt;
-  all.push_back(entry<lockstep_objects<Choice>, where>());
-  all.push_back(entry<lockstep_split_objects<Choice>, where>());
 }
 
 std::vector<library_entry> make_libraries() {
@@ -67,10 +55,8 @@ std::vector<library_entry> make_libraries() {
 #if defined(LOCKSTEP_BENCH_BOOST)
   all.push_back(entry<boost_objects>());
 #endif
-  add_lockstep<lockstep_policies::spin>(all);
-  add_lockstep<lockstep_policies::block>(all);
-  add_lockstep<lockstep_policies::hybrid>(all);
-  add_lockstep<lockstep_policies::standard_choice>(all);
+  all.push_back(entry<lockstep_objects>());
+  all.push_back(entry<lockstep_split_objects>());
   return all;
 }
 
@@ -105,7 +91,6 @@ std::vector<row> all_rows(std::size_t cpus) {
     for (const std::size_t threads : thread_counts(kind, cpus)) {
       for (const library_entry& library : libraries()) {
         if (program_of(library, kind) == nullptr) continue;
-        if (library.only_spins && threads > cpus) continue;
         rows.push_back({kind, threads, library.name});
       }
     }

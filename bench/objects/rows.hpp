@@ -31,7 +31,7 @@ inline constexpr std::size_t some_crowd = 4, large_crowd = 32;
 [[nodiscard]] std::vector<std::size_t> thread_counts(mode kind, std::size_t cpus);
 
 /// In the order of the table, for a machine of so many CPUs. The libraries of a configuration follow
-/// each other. Those that only spin have no part in a crowd.
+/// each other.
 [[nodiscard]] std::vector<row> all_rows(std::size_t cpus);
 
 /// Runs the program once.

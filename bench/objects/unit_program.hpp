@@ -89,13 +89,13 @@ class barrier_mode {
 };
 
 /// What `repeats` operations by each of `threads` threads take.
-template <class Mode, placement Where>
+template <class Mode>
 elapsed_time run_unit_program(std::size_t threads, std::size_t repeats) {
   Mode subject(threads);
   standard::barrier all(threads);
   elapsed_time result;
   crew workers(threads, [&](std::size_t rank) {
-    place(Where, rank);
+    place(placement::dealt, rank);
     subject.repeat(rank, repeats / 4 + 1);
     all.arrive_and_wait(rank);
     std::optional<stopwatch> watch;

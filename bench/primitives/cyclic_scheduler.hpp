@@ -94,7 +94,7 @@ class cyclic_scheduler final : public scheduler {
   alignas(line) std::size_t count_ = 0;
   std::size_t limit_ = 0;
   std::size_t next_rank_ = 0;
-  alignas(line) typename Mechanism::parent_event limit_reached_;
+  alignas(line) typename Mechanism::event limit_reached_;
   std::unique_ptr<place[]> places_;
   turn_counts turns_;
   crew crew_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bench/primitives/main.cpp -- the three experiments of ThreadSynchronizer's document, for the original
-// mechanism, what the system offers, and lockstep with each wait policy
+// mechanism, what the system offers, and lockstep
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

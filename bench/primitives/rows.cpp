@@ -7,7 +7,7 @@
 #include <array>
 #include <memory>
 
-#include "baselines/lockstep_policies.hpp"
+#include "baselines/lockstep_mechanism.hpp"
 #include "baselines/naive.hpp"
 #include "baselines/original.hpp"
 #include "baselines/standard.hpp"
@@ -51,15 +51,11 @@ mechanism_entry entry() {
 }
 
 const std::vector<mechanism_entry>& mechanisms() {
-  using namespace lockstep_policies;
   static const std::vector<mechanism_entry> all{
       entry<original::mechanism>(),
       {naive::name, {scheduler_maker(), make<naive_scheduler>, scheduler_maker()}},
       entry<standard::mechanism>(),
-      entry<lockstep_policies::mechanism<spin>>(),
-      entry<lockstep_policies::mechanism<block>>(),
-      entry<lockstep_policies::mechanism<hybrid>>(),
-      entry<lockstep_policies::mechanism<standard_choice>>(),
+      entry<lockstep_mechanism>(),
   };
   return all;
 }

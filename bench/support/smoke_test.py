@@ -22,7 +22,7 @@ TINY = {
 ROWS = {
     "primitives": ["cyclic/2/original", "parallel/4/naive", "sync/64/std"],
     "ring": ["hop/100/free/lockstep", "hop/2/one-cpu/condition", "slack/2/one-cpu/release"],
-    "objects": ["mutex/1/pthread", "mutex/1/std", "condition/2/lockstep-block",
+    "objects": ["mutex/1/pthread", "mutex/1/std", "condition/2/lockstep-default",
                 "barrier/2/lockstep-split-default"],
 }
 SUMMARY = {"primitives": "full_ms", "ring": "value", "objects": "unit_us"}

@@ -136,7 +136,7 @@ void atomic(team& on, const overhead_setup& with, std::size_t times) {
 void add(catalogue& to, const char* construct, reference kind,
          void (*perform)(team&, const overhead_setup&, std::size_t)) {
   to.push_back({std::string("overhead/") + construct, "lockstep", [=](const request& wanted) {
-                  settled<lockstep_team<adaptive>> settled_team(wanted);
+                  settled<lockstep_team> settled_team(wanted);
                   team& on = settled_team.itself();
                   return measure_overhead(settled_team, wanted, kind,
                                           [&](const overhead_setup& with, std::size_t times) {

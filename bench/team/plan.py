@@ -55,9 +55,6 @@ def variants():
         Variant("lockstep", "lockstep", own, "lockstep"),
         Variant("lockstep", "lockstep stepwise", own, "lockstep/stepwise"),
         Variant("lockstep", "lockstep loops", own, "lockstep/loops"),
-        Variant("lockstep block", "lockstep block", own, "lockstep-block"),
-        Variant("lockstep hybrid 2us", "lockstep hybrid 2us", own, "lockstep-hybrid"),
-        Variant("lockstep spin", "lockstep spin", own, "lockstep-spin", uncrowded_only=True),
         *settings("libgomp", "team_gomp", [
             ("", {}, False),
             ("bound", {"OMP_PROC_BIND": "true"}, False),

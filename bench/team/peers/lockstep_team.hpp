@@ -2,7 +2,6 @@
 // bench/team/peers/lockstep_team.hpp -- lockstep::team behind the benchmarks' interface
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <lockstep/lockstep.hpp>
@@ -11,26 +10,10 @@
 
 namespace team_bench {
 
-struct adaptive {
-  static lockstep::wait_policy policy() { return {}; }
-};
-struct blocking {
-  static lockstep::wait_policy policy() { return lockstep::wait_policy::block(); }
-};
-struct hybrid {
-  static lockstep::wait_policy policy() {
-    return lockstep::wait_policy::hybrid(std::chrono::microseconds(2));
-  }
-};
-struct spinning {
-  static lockstep::wait_policy policy() { return lockstep::wait_policy::spin(); }
-};
-
-template <class Waiting>
-class lockstep_team : public loops_by_fork<lockstep_team<Waiting>> {
+class lockstep_team : public loops_by_fork<lockstep_team> {
  public:
   explicit lockstep_team(std::size_t threads)
-      : loops_by_fork<lockstep_team>(threads), team_(threads, Waiting::policy()) {}
+      : loops_by_fork<lockstep_team>(threads), team_(threads) {}
 
   std::size_t size() const { return team_.size(); }
   lockstep::team& itself() { return team_; }
@@ -78,26 +61,25 @@ class lockstep_team : public loops_by_fork<lockstep_team<Waiting>> {
 };
 
 /// The same team by its loops, without regions.
-template <class Waiting>
-class lockstep_team_by_loops : public lockstep_team<Waiting> {
+class lockstep_team_by_loops : public lockstep_team {
  public:
-  using lockstep_team<Waiting>::lockstep_team;
+  using lockstep_team::lockstep_team;
 
   template <class Function>
   void loop(std::size_t first, std::size_t last, const Function& f) {
-    this->itself().for_range(first, last, f);
+    itself().for_range(first, last, f);
   }
   template <class Function>
   double sum(std::size_t first, std::size_t last, const Function& f) {
-    return this->itself().reduce_range(first, last, 0.0, f, std::plus<double>());
+    return itself().reduce_range(first, last, 0.0, f, std::plus<double>());
   }
   template <class Function>
   void claimed_loop(std::size_t first, std::size_t last, const Function& f) {
-    this->itself().for_range(first, last, f, lockstep::dynamic_schedule());
+    itself().for_range(first, last, f, lockstep::dynamic_schedule());
   }
   template <class Function>
   double claimed_sum(std::size_t first, std::size_t last, const Function& f) {
-    return this->itself().reduce_range(first, last, 0.0, f, std::plus<double>());
+    return itself().reduce_range(first, last, 0.0, f, std::plus<double>());
   }
 };
 
