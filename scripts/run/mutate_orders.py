@@ -52,6 +52,7 @@ FIRST = {"wait/published_words": "boards", "wait/wait_engine": "once",
          "region/team_barrier": "constructs", "wait/ranked_phases": "boards",
          "region/stop_source": "regions",
          "region/group": "regions", "region/member_state": "regions",
+         "reduce/member_nodes": "constructs", "reduce/member_reductions": "constructs", "reduce/reductions": "regions",
          "team/sub_team": "regions", "team/team_core": "team"}
 
 # What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.

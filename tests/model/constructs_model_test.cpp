@@ -593,6 +593,19 @@ TEST_P(late_shares_model,
   });
 }
 
+TEST_P(late_shares_model, with_a_tree_a_share_that_was_left_is_not_combined_LOOPS_7) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy(), 1);
+    const std::uint32_t region = all.next_region();
+    const auto add = [](int a, int b) {
+      check(a > 0 && b > 0, "each share has its value");
+      return a + b;
+    };
+    all.run_beside([&](member& me) { me.reduce_each(0, 2, 1, [](int i) { return i + 1; }, add); },
+                   [&] { all.stop().request(region); });
+  });
+}
+
 TEST_P(late_shares_model, a_sub_team_has_claims_of_its_own) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());

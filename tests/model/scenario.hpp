@@ -91,11 +91,11 @@ inline const bool queues_are_made = [] {
 /// Counts what happens in an execution, unseen by the search for races: for what the scenario alone knows.
 class ghost {
  public:
-  [[gnu::noinline, gnu::no_sanitize("thread")]] int add(int n) {
+  __attribute__((noinline, no_sanitize("thread"))) int add(int n) {
     explorer::unseen(static_cast<std::uint64_t>(value_ += n));
     return value_;
   }
-  [[gnu::noinline, gnu::no_sanitize("thread")]] int value() const {
+  __attribute__((noinline, no_sanitize("thread"))) int value() const {
     explorer::unseen(static_cast<std::uint64_t>(value_));
     return value_;
   }

@@ -443,7 +443,8 @@ struct execution {
   stamp pick(const location& from) {
     const stamp newest = from.newest(), oldest = self().now.seen[from.number];
     if (left.stale == 0 || newest == oldest) return newest;
-    const unsigned answer = ask(question::stale, std::min(newest - oldest + 1, 4));
+    const int answers = std::min(newest - oldest + 1, 4);
+    const unsigned answer = ask(question::stale, static_cast<unsigned>(answers));
     if (answer > 0) --left.stale;
     return static_cast<stamp>(newest - answer);
   }

@@ -187,10 +187,10 @@ class search {
   }
   static std::string to_text(const outcome& came) {
     constexpr std::size_t most = 300;
-    const std::size_t all = came.interleaving.size(), left_out = all > most ? all - most : 0;
+    const std::size_t count = came.interleaving.size(), left_out = count > most ? count - most : 0;
     std::string text;
     if (left_out > 0) text = "  (" + std::to_string(left_out) + " operations before)\n";
-    for (std::size_t i = left_out; i < all; ++i) text += "  " + came.interleaving[i] + "\n";
+    for (std::size_t i = left_out; i < count; ++i) text += "  " + came.interleaving[i] + "\n";
     return text;
   }
 

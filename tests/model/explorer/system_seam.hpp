@@ -56,12 +56,12 @@ inline bool is_machine_full(bool untold) { return untold; }
 inline std::uint64_t number_of_this_thread() { return model::explorer::active()->number(); }
 
 /// A number for each T and name.
-[[gnu::noinline, gnu::no_sanitize("thread")]] inline std::size_t next_per_thread_slot() {
+__attribute__((noinline, no_sanitize("thread"))) inline std::size_t next_per_thread_slot() {
   static std::size_t slots = 0;
   return slots++;
 }
 template <class T, class Name>
-[[gnu::noinline, gnu::no_sanitize("thread")]] T& per_thread() {
+__attribute__((noinline, no_sanitize("thread"))) T& per_thread() {
   static_assert(sizeof(T) <= 16 && std::is_trivially_copyable<T>::value, "fits a slot");
   static T outside = T();
   if (model::explorer::active() == nullptr) return outside;
