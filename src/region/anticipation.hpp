@@ -107,7 +107,9 @@ struct expected_region {
       }
       now = monotonic_nanoseconds();
       if (before >= yields_at) yields_at = now + time_between_yields;
-      if (pace.looked_after(now - before)) pace.lost_slice(is_machine_full(true));
+      if (pace.looked_after(now - before)) {
+        pace.lost_slice(load_of_machine() != machine_load::has_room);
+      }
       if (is_ready) return true;
       if (!pace.expects() || missed.count() != heard) return false;
     }
@@ -133,9 +135,9 @@ LOCKSTEP_HOT inline void wait_for_region(waitable& what, wait_policy policy, cpu
                                          std::uint32_t& heard, std::uint32_t phase) {
   using rung = wait_engine::rung;
   member_pace& pace = all.pace_of(rank);
-  observed_wait seen(what);
+  observed_wait seen(what.subject());
   const auto climb = [&](rung first, rung last) {
-    return wait_engine::climb(what, policy, pace.regions, deadline::never(), first, last, seen);
+    return wait_engine::climb(what, policy, pace.regions, deadline::never(), first, last, &seen);
   };
   const std::uint64_t start = monotonic_nanoseconds();
   if (pace.take_had_no_cpu()) all.shares_cpu(rank, start);  // now, when there is time

@@ -36,6 +36,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/job.hpp>
 #include "../base/rank_tree.hpp"
+#include "../platform/fetch_for_writing.hpp"
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"

@@ -101,7 +101,7 @@ struct auto_reset_event::taker final : detail::waitable {
             ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 3
             : owner.word_.load(detail::memory_order_relaxed);                           // 2
     announced = sleeper_;
-    if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
+    if ((word & notified_) == 0) detail::futex::wait(owner.word_, word, until.nanoseconds());
   }
 
   void describe(detail::wait_subject& to) const noexcept override {

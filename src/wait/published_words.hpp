@@ -31,7 +31,7 @@
 //     word.store(value)          (1)    odd = mark.fetch_or(1)         (4)
 //     fence                      (6)    fence                          (6)
 //     if (mark.load() is odd)    (3)    if (word.load() still fails)   (2)
-//       step to even, wake all   (5)      futex_wait(mark, odd)
+//       step to even, wake all   (5)      futex::wait(mark, odd)
 //
 // The two loads must not both miss the other side's store. The object chooses which side pays for the fence: the
 // sleeper alone (process_fence.hpp) where sleeping is rare, else both. Both sides must use the same choice. The sleeper
@@ -120,7 +120,7 @@ class sleeper_mark {
       end = soon;
     }
     if (what.ready()) return;
-    futex_wait(mark_, odd, end);
+    futex::wait(mark_, odd, end);
   }
 
   /// After a sleep that reached its deadline: the notifier need not wake this thread. Requires: no other thread ever

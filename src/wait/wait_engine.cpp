@@ -185,10 +185,14 @@ LOCKSTEP_INLINE bool wait_engine::begins_with_polls(wait_policy policy, wait_his
 
 LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait_history& history,
                                         deadline until, rung first, rung last,
-                                        observed_wait& seen) {
+                                        observed_wait* seen) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0) && seen == nullptr) {
+    observed_wait here(what.subject());
+    return climb(what, policy, history, until, first, last, &here);
+  }
   const bool adapts = policy.is_adaptive() && !policy.is_crowded();
 
-  if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
+  if (policy.is_crowded() && last == rung::sleep && until.is_never() && seen == nullptr &&
       what.rounds() == nullptr && history.yielding.goes_unmeasured()) {
     for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
       yield_thread();
@@ -213,23 +217,23 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
       return true;
     }
     if (policy.is_hybrid() || history.yielding.asks()) {
-      seen.enter(wait_stage::yield);
+      if (LOCKSTEP_UNLIKELY(seen != nullptr)) seen->enter(wait_stage::yield);
       if (wait_rungs::yield(what, history.yielding, until)) return true;
     }
   }
 
   if (last != rung::sleep) return false;
-  if (!policy.is_spin()) seen.enter(wait_stage::sleep);
+  if (LOCKSTEP_UNLIKELY(seen != nullptr) && !policy.is_spin()) seen->enter(wait_stage::sleep);
   return wait_rungs::stay(what, until, !policy.is_spin());
 }
 
 LOCKSTEP_INLINE void wake_all_sleepers(const wait_word* word) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  futex_wake_all(word);
+  futex::wake_all(word);
 }
 LOCKSTEP_INLINE void wake_one_sleeper(const wait_word* word) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  futex_wake_one(word);
+  futex::wake_one(word);
 }
 
 }  // namespace detail

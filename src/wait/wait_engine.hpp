@@ -56,7 +56,7 @@ class waitable {
   /// What it is, for observers (hooks.hpp).
   virtual void describe(wait_subject&) const noexcept {}
 
-  /// For observed_wait.
+  /// For observers.
   wait_subject subject() const noexcept {
     wait_subject result = {};
     result.object = result.sleeps_on = this;
@@ -109,8 +109,7 @@ class wait_engine {
       if (policy.is_adaptive()) history.spinning.paid();
       return true;
     }
-    observed_wait seen(what);
-    return climb(what, policy, history, until, polls ? rung::poll : rung::yield, last, seen);
+    return climb(what, policy, history, until, polls ? rung::poll : rung::yield, last);
   }
   /// Polls about as long as poll(). It ends most waits that the first look does not end, so it is compiled for each
   /// kind of wait. It does not read the clock, which costs as much as one pause. The first looks have no pause: where a
@@ -130,9 +129,9 @@ class wait_engine {
   /// Polls for the time between two looks at the clock.
   static bool poll(waitable& what);
 
-  /// The ladder from the rung `first` on, after a failed look. Observers know this wait already, as `seen`.
+  /// The ladder from the rung `first` on, after a failed look. `seen`: if observers know of this wait already.
   static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                    rung first, rung last, observed_wait& seen);
+                    rung first, rung last, observed_wait* seen = nullptr);
 
  private:
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
@@ -222,7 +221,7 @@ class word_waiter : public waitable {
                                        memory_order_relaxed)) {                          // 2
       return;
     }
-    futex_wait(word_, word | sleeping_bit, until.nanoseconds());
+    futex::wait(word_, word | sleeping_bit, until.nanoseconds());
   }
 
   /// The word is the first of its object.
@@ -317,7 +316,7 @@ class short_lock {
     wait_engine::wait_slowly(now, policy, this_thread_history());
   }
   static void unlock(wait_word& word) {
-    if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 5
+    if (word.exchange(is_free, memory_order_release) == slept_on) futex::wake_one(&word);  // 5
   }
 
  private:
