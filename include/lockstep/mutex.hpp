@@ -65,7 +65,7 @@ class mutex {
   void lock() {
     const bool is_watched = detail::misuse::is_watched();
     if (LOCKSTEP_UNLIKELY(is_watched)) detail::misuse::locking(this, kind());
-    if (!take_free()) lock_slowly(deadline::never());
+    if (!take_free()) lock_slowly();
     if (LOCKSTEP_UNLIKELY(is_watched)) detail::misuse::locked(this);
   }
 
@@ -83,7 +83,7 @@ class mutex {
   }
   bool try_lock_until(deadline until) {
     if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched())) detail::misuse::locking(this, kind());
-    const bool taken = try_lock_slowly() || lock_slowly(until);
+    const bool taken = try_lock_slowly() || lock_slowly(until.nanoseconds());
     if (taken && detail::misuse::is_watched()) detail::misuse::locked(this);
     return taken;
   }
@@ -111,7 +111,7 @@ class mutex {
   /// Takes the lock if it may; never blocks.
   bool try_lock_slowly() noexcept;
   /// False if `until` came first.
-  bool lock_slowly(deadline until);
+  bool lock_slowly(std::uint64_t until = detail::no_deadline);
   /// Sends the next waiter on its way, unless one is already.
   void wake_next();
 

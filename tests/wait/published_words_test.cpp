@@ -57,7 +57,7 @@ class sleeper_mark_test : public testing::TestWithParam<fence_payer> {
   sleeper_mark_test() { scripted_fences::reset(); }
 
   void notify() { mark_.notify(GetParam()); }
-  void sleep(condition& what, deadline until = deadline::never()) {
+  void sleep(condition& what, std::uint64_t until = lockstep::detail::no_deadline) {
     mark_.sleep(what, until, GetParam());
   }
   void sleep() { sleep(condition_); }
@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(payers, sleeper_mark_without_fence, testing::Values(fen
 TEST_P(sleeper_mark_without_fence, FENCE_1_a_sleep_is_bounded_by_a_millisecond) {
   const std::uint64_t before = system_.now;
   sleep();
-  sleep(condition_, deadline::after(std::chrono::seconds(5)));
+  sleep(condition_, deadline::after(std::chrono::seconds(5)).nanoseconds());
   ASSERT_EQ(system_.sleeps.size(), 2u);
   for (const auto& sleep : system_.sleeps) {
     EXPECT_GT(sleep.deadline, before);

@@ -70,11 +70,9 @@ inline bool forget(const void*, role, std::uint64_t) { return false; }
 inline bool is_noted(const void*, role) { return true; }
 inline bool is_held_here(const void*) { return false; }
 inline void locking(const void*, const char*) {}
-inline void locked(const void* object, role = role::owner) { note_lock(object, true); }
+inline void locked(const void* at, role = role::owner) { note_lock(at, true); }
 inline void check_owner(const void*, const char*) {}
-inline void unlocking(const void* object, const char*, role = role::owner) {
-  note_lock(object, false);
-}
+inline void unlocking(const void* at, const char*, role = role::owner) { note_lock(at, false); }
 inline void check_no_reader(const void*, const char*) {}
 inline void check_only_waiter(const void*, const char*) {}
 inline void destroying(const void*, const char*, role = role::waiter) {}
