@@ -67,9 +67,7 @@ class rank_tree {
   line line_at(std::size_t index) const noexcept {
     return {index, lines_[index].leader, first_watcher(index)};
   }
-  std::size_t first_watcher(std::size_t index) const noexcept {
-    return watchers_[lines_[index].begin];
-  }
+  std::size_t first_watcher(std::size_t at) const noexcept { return watchers_[lines_[at].begin]; }
   /// The line that rank watches; for rank 0 that of rank 1. Requires rank < members, 1 < members.
   std::size_t watched_by(std::size_t rank) const noexcept { return ranks_[rank].line; }
   /// A watcher, and the first watcher of the same line.
