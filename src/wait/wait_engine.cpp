@@ -37,8 +37,6 @@
 //                 takes 0.4 us, and 15 without this; a barrier 0.17 and 40.
 #include "wait_engine.hpp"
 
-#include <algorithm>
-
 #include "member_pace.hpp"
 
 namespace lockstep {
@@ -149,7 +147,7 @@ struct wait_rungs {
     const wait_pulse* const pulse = own;
     for (std::uint64_t beat = next_beat(pulse); !what.ready();) {
       if (is_over(until)) return what.ready();
-      const std::uint64_t next = std::min(beat, until);
+      const std::uint64_t next = lesser(beat, until);
       if (sleeps) {
         what.sleep(next);
       } else if (spin(what, no_deadline, next)) {
