@@ -63,16 +63,16 @@ class mutex {
 
   /// Blocks until the calling thread holds the lock. Requires: it does not hold it yet.
   void lock() {
-    detail::misuse::locking(this, kind());
-    const bool is_watched = detail::observers() != 0;
-    if (!take_free()) lock_slowly(deadline::never());
-    detail::misuse::locked(this, is_watched);
+    const bool is_watched = detail::misuse::is_watched();
+    if (LOCKSTEP_UNLIKELY(is_watched)) detail::misuse::locking(this, kind());
+    if (!take_free()) lock_slowly();
+    if (LOCKSTEP_UNLIKELY(is_watched)) detail::misuse::locked(this);
   }
 
   /// Takes the lock if it is free and not reserved for a waiter; never blocks.
   bool try_lock() noexcept {
     const bool taken = take_free() || try_lock_slowly();
-    if (taken) detail::misuse::locked(this);
+    if (taken && detail::misuse::is_watched()) detail::misuse::locked(this);
     return taken;
   }
 
@@ -82,15 +82,15 @@ class mutex {
     return try_lock_until(deadline::after(time));
   }
   bool try_lock_until(deadline until) {
-    detail::misuse::locking(this, kind());
-    const bool taken = try_lock_slowly() || lock_slowly(until);
-    if (taken) detail::misuse::locked(this);
+    if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched())) detail::misuse::locking(this, kind());
+    const bool taken = try_lock_slowly() || lock_slowly(until.nanoseconds());
+    if (taken && detail::misuse::is_watched()) detail::misuse::locked(this);
     return taken;
   }
 
   /// Requires: the calling thread holds the lock.
   void unlock() {
-    detail::misuse::unlocking(this, kind());
+    if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched())) detail::misuse::unlocking(this, kind());
     const std::uint32_t old = word_.fetch_sub(locked_, detail::memory_order_release);  // 2
     if ((old & (waiting_ | waking_)) == waiting_) wake_next();
   }
@@ -111,7 +111,7 @@ class mutex {
   /// Takes the lock if it may; never blocks.
   bool try_lock_slowly() noexcept;
   /// False if `until` came first.
-  bool lock_slowly(deadline until);
+  bool lock_slowly(std::uint64_t until = detail::no_deadline);
   /// Sends the next waiter on its way, unless one is already.
   void wake_next();
 

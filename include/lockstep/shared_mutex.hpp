@@ -59,7 +59,7 @@ class shared_mutex {
   /// Takes the lock if no thread holds it or waits for it; never blocks.
   bool try_lock() noexcept {
     const bool taken = take_free();
-    if (taken) detail::misuse::locked(this);
+    if (taken && detail::misuse::is_watched()) detail::misuse::locked(this);
     return taken;
   }
   /// As lock(), for at most `time`; false if it did not get the lock.
@@ -68,14 +68,14 @@ class shared_mutex {
     return try_lock_until(deadline::after(time));
   }
   bool try_lock_until(deadline until) {
-    detail::misuse::locking(this, kind());
+    if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched())) detail::misuse::locking(this, kind());
     const bool taken = take_free() || lock_slowly(true, until);
-    if (taken) detail::misuse::locked(this);
+    if (taken && detail::misuse::is_watched()) detail::misuse::locked(this);
     return taken;
   }
   /// Requires: the calling thread holds the lock alone.
   void unlock() {
-    detail::misuse::unlocking(this, kind());
+    if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched())) detail::misuse::unlocking(this, kind());
     const std::uint32_t old = word_.fetch_sub(writer_, detail::memory_order_release);  // 1
     if ((old & waiting_) != 0) hand_over();
   }
@@ -86,7 +86,8 @@ class shared_mutex {
   /// Takes the lock if no writer holds it and no thread waits for it; never blocks.
   bool try_lock_shared() noexcept {
     const bool taken = take_with_readers();
-    if (taken) detail::misuse::locked(this, detail::observers() != 0, detail::misuse::role::reader);
+    if (taken && detail::misuse::is_watched())
+      detail::misuse::locked(this, detail::misuse::role::reader);
     return taken;
   }
   /// As lock_shared(), for at most `time`; false if it did not get the lock.
@@ -95,14 +96,16 @@ class shared_mutex {
     return try_lock_shared_until(deadline::after(time));
   }
   bool try_lock_shared_until(deadline until) {
-    detail::misuse::locking(this, kind());
+    if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched())) detail::misuse::locking(this, kind());
     const bool taken = take_with_readers() || lock_slowly(false, until);
-    if (taken) detail::misuse::locked(this, detail::observers() != 0, detail::misuse::role::reader);
+    if (taken && detail::misuse::is_watched())
+      detail::misuse::locked(this, detail::misuse::role::reader);
     return taken;
   }
   /// Requires: the calling thread holds the lock as a reader.
   void unlock_shared() {
-    detail::misuse::unlocking(this, kind(), detail::misuse::role::reader);
+    if (LOCKSTEP_UNLIKELY(detail::misuse::is_watched()))
+      detail::misuse::unlocking(this, kind(), detail::misuse::role::reader);
     const std::uint32_t old = word_.fetch_sub(one_reader_, detail::memory_order_release);  // 1
     if ((old & waiting_) != 0 && old < 2 * one_reader_) hand_over();
   }

@@ -27,11 +27,15 @@
 #include <chrono>
 #include <cstdint>
 
+#include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/detail/platform/config.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+class wait_engine;
+enum class policy_kind : std::uint32_t { adaptive, crowded, spin, block, hybrid, crowded_hybrid };
 
 /// The point of the monotonic clock this many nanoseconds from now; the largest number if that overflows.
 std::uint64_t time_in(std::uint64_t nanoseconds) noexcept;
@@ -50,7 +54,7 @@ enum class wait_status {
 class deadline {
  public:
   /// A wait with it ends only when what it waits for has happened.
-  static constexpr deadline never() noexcept { return deadline(~std::uint64_t{0}); }
+  static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
 
   /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
   /// later does not move it.
@@ -69,7 +73,7 @@ class deadline {
         static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count())));
   }
 
-  constexpr bool is_never() const noexcept { return nanoseconds_ == ~std::uint64_t{0}; }
+  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
   constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
   bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
 
@@ -97,29 +101,29 @@ class wait_policy {
   constexpr wait_policy() noexcept : bits_(0) {}
 
   /// Never enters the kernel.
-  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
+  static constexpr wait_policy spin() noexcept { return wait_policy(kinds::spin, 0); }
   /// Sleeps at once.
-  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
+  static constexpr wait_policy block() noexcept { return wait_policy(kinds::block, 0); }
 
   /// Spins for `time`, cut to the range 0 to longest_spin().
   static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                   ? 0
-                                    : time.count() > longest_spin_ns() ? longest_spin_ns()
-                                                                       : time.count());
+    return wait_policy(kinds::hybrid, time.count() < 0                   ? 0
+                                      : time.count() > longest_spin_ns() ? longest_spin_ns()
+                                                                         : time.count());
   }
 
   static constexpr std::chrono::nanoseconds longest_spin() noexcept {
     return std::chrono::nanoseconds(longest_spin_ns());
   }
 
-  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
-  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
-  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
-  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) >= hybrid_kind; }
+  constexpr bool is_adaptive() const noexcept { return kind() <= kinds::crowded; }
+  constexpr bool is_spin() const noexcept { return kind() == kinds::spin; }
+  constexpr bool is_block() const noexcept { return kind() == kinds::block; }
+  constexpr bool is_hybrid() const noexcept { return kind() >= kinds::hybrid; }
 
   /// True for an adaptive or hybrid policy that was told it is crowded.
   constexpr bool is_crowded() const noexcept {
-    return (bits_ & kind_mask) == crowded_kind || (bits_ & kind_mask) == crowded_hybrid_kind;
+    return kind() == kinds::crowded || kind() == kinds::crowded_hybrid;
   }
 
   /// The time hybrid() was given; zero for the others.
@@ -129,9 +133,9 @@ class wait_policy {
 
   /// This policy, told whether the object's participants outnumber the CPUs. spin() and block() ignore it.
   constexpr wait_policy when_crowded(bool crowded) const noexcept {
-    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0)
+    return is_adaptive() ? wait_policy(crowded ? kinds::crowded : kinds::adaptive, 0)
            : is_hybrid()
-               ? wait_policy(crowded ? crowded_hybrid_kind : hybrid_kind, spin_time().count())
+               ? wait_policy(crowded ? kinds::crowded_hybrid : kinds::hybrid, spin_time().count())
                : *this;
   }
 
@@ -141,23 +145,19 @@ class wait_policy {
   friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
 
  private:
-  enum : std::uint32_t {
-    adaptive_kind = 0,
-    crowded_kind = 1,
-    spin_kind = 2,
-    block_kind = 3,
-    hybrid_kind = 4,
-    crowded_hybrid_kind = 5,
-    kind_bits = 3,
-    kind_mask = (1u << kind_bits) - 1
-  };
+  friend class detail::wait_engine;
+  using kinds = detail::policy_kind;
+  enum : std::uint32_t { kind_bits = 3, kind_mask = (1u << kind_bits) - 1 };
+
+  constexpr kinds kind() const noexcept { return static_cast<kinds>(bits_ & kind_mask); }
   // A function: a 64-bit constant of the class changes how GCC 7 and later pass a policy on ARM, and they warn of that.
   static constexpr std::int64_t longest_spin_ns() noexcept {
     return (std::int64_t{1} << (32 - kind_bits)) - 1;
   }
 
-  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
-      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
+  constexpr wait_policy(kinds kind, std::int64_t nanoseconds) noexcept
+      : bits_(static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(nanoseconds)
+                                                     << kind_bits) {}
 
   std::uint32_t bits_;
 };

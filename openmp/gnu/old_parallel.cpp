@@ -50,7 +50,7 @@ void run_part(void* of) {
   self.started = &region;
   pthread_mutex_lock(&region.lock);
   region.lent = &self;
-  region.own_region = detail::nesting::innermost();
+  region.own_region = detail::innermost_region();
   pthread_cond_signal(&region.change);
   while (!region.is_given_back) pthread_cond_wait(&region.change, &region.lock);
   pthread_mutex_unlock(&region.lock);
@@ -58,12 +58,12 @@ void run_part(void* of) {
 
 void* run_region_for_another(void* of) {
   started_region& region = *static_cast<started_region*>(of);
-  detail::nesting::innermost() = region.outer_region;
+  detail::innermost_region() = region.outer_region;
   region_request request;
   request.loop = region.loop;
   request.asked = region.size;
   run_region_with_pool_of(*region.record, *region.outer, run_part, &region, region.size, request);
-  detail::nesting::innermost() = nullptr;
+  detail::innermost_region() = nullptr;
   if (has_tool()) ompt::end_worker();
   return nullptr;
 }
@@ -71,7 +71,7 @@ void* run_region_for_another(void* of) {
 void start(outlined_function function, void* data, unsigned size, const loop_spec* loop) noexcept {
   part& outer = here();
   started_region* const region = new (std::nothrow) started_region{
-      function, data, size, nullptr, &outer, &this_record, detail::nesting::innermost()};
+      function, data, size, nullptr, &outer, &this_record, detail::innermost_region()};
   if (region == nullptr) fail("Out of memory");
   if (loop != nullptr) {
     region->kept_loop = *loop;
@@ -90,7 +90,7 @@ void start(outlined_function function, void* data, unsigned size, const loop_spe
   pthread_mutex_lock(&region->lock);
   while (region->lent == nullptr) pthread_cond_wait(&region->change, &region->lock);
   pthread_mutex_unlock(&region->lock);
-  detail::nesting::innermost() = region->own_region;
+  detail::innermost_region() = region->own_region;
   this_record.current = region->lent;
 }
 
@@ -101,7 +101,7 @@ void end() noexcept {
     delete region->alone;
   } else {
     this_record.current = region->outer;
-    detail::nesting::innermost() = region->outer_region;
+    detail::innermost_region() = region->outer_region;
     pthread_mutex_lock(&region->lock);
     region->is_given_back = true;
     pthread_cond_signal(&region->change);

@@ -338,7 +338,9 @@ struct task_pool::news_wait final : detail::waitable {
   bool ready() noexcept override {
     return done() || tasks.listed_.load(detail::memory_order_relaxed) != listed;  // 13
   }
-  void sleep(deadline until) override { mine.news.sleep(*this, until, detail::fence_payer::both); }
+  void sleep(std::uint64_t until) override {
+    mine.news.sleep(*this, until, detail::fence_payer::both);
+  }
   void describe(detail::wait_subject& to) const noexcept override {
     to.object = &tasks;
     to.sleeps_on = &mine.news;
@@ -353,7 +355,7 @@ struct task_pool::finish_wait final : detail::waitable {
 
   finish_wait(task_pool& of, std::uint32_t its_parity) noexcept : tasks(of), parity(its_parity) {}
   bool ready() noexcept override { return tasks.has_ready() || !tasks.has_unfinished(parity); }
-  void sleep(deadline until) override {
+  void sleep(std::uint64_t until) override {
     tasks.finishers_.sleep(*this, until, detail::fence_payer::both);
   }
   void describe(detail::wait_subject& to) const noexcept override {
@@ -383,7 +385,8 @@ void task_pool::help(part& self, const task_family* of, const task_group* group,
     }
     report(mine);
     news_wait<Done> what(*this, mine, done, listed);
-    const deadline until = self.is_alone() ? deadline::never() : deadline::after(pause);
+    const std::uint64_t until =
+        self.is_alone() ? detail::no_deadline : deadline::after(pause).nanoseconds();
     detail::wait_engine::wait(what, process_settings().waiting, history_of(self), until);
     if (pause < longest_pause) pause *= 2;
   }

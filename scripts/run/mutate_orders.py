@@ -39,7 +39,7 @@ PROGRAMS = (*ENGINE, "observers", "tasks")
 # Sources that are no part of the library: the program "tasks" includes them.
 TASKS = {"openmp/runtime/task_pool", "openmp/runtime/task_dependences"}
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
-LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
+LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex::wake_one|futex::wake_all)\s*\(")
 # Which test says most about a part, ROOM/NAME.
 FIRST = {"wait/published_words": "boards", "wait/wait_engine": "once",
          "wait/parking_lot": "locks",

@@ -63,10 +63,11 @@ class rank_tree {
     std::size_t index;  ///< among all lines of the team
     std::size_t leader, first_watcher;
   };
-  /// Requires index < lines().
+  /// Both require index < lines().
   line line_at(std::size_t index) const noexcept {
-    return {index, lines_[index].leader, watchers_[lines_[index].begin]};
+    return {index, lines_[index].leader, first_watcher(index)};
   }
+  std::size_t first_watcher(std::size_t at) const noexcept { return watchers_[lines_[at].begin]; }
   /// The line that rank watches; for rank 0 that of rank 1. Requires rank < members, 1 < members.
   std::size_t watched_by(std::size_t rank) const noexcept { return ranks_[rank].line; }
   /// A watcher, and the first watcher of the same line.
@@ -81,14 +82,6 @@ class rank_tree {
   template <class Function>
   void for_each_led(std::size_t rank, std::size_t size, Function f) const {
     for (std::uint32_t i = ranks_[rank].first_led; i != none; i = lines_[i].next) {
-      const line at = line_at(i);
-      if (at.first_watcher < size) f(at);
-    }
-  }
-  /// The same for all leaders: for a member that publishes every line itself.
-  template <class Function>
-  void for_each_needed(std::size_t size, Function f) const {
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
       const line at = line_at(i);
       if (at.first_watcher < size) f(at);
     }

@@ -138,9 +138,8 @@ class flow_walk {
         : awaited_word(at, done, or_other), other(or_other) {}
 
     /// Sleeps for 2 ms at most, because a member that has not begun may never come.
-    void sleep(deadline until) override {
-      const deadline soon = deadline::after(std::chrono::milliseconds(2));
-      awaited_word::sleep(soon.nanoseconds() < until.nanoseconds() ? soon : until);
+    void sleep(std::uint64_t until) override {
+      awaited_word::sleep(std::min(monotonic_nanoseconds() + 2000000, until));
       other.looks = other.self.looks_each_ - 1;
     }
     stop_or_help& other;

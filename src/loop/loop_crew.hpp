@@ -217,8 +217,6 @@ class loop_crew {
   }
 
  private:
-  static std::uint64_t now() { return monotonic_nanoseconds(); }
-
   /// CREW-6. False if the caller has run the whole loop.
   LOCKSTEP_NOINLINE bool announce_rest(std::uint32_t region, const job& what) {
     std::uint32_t done = 0;
@@ -304,16 +302,16 @@ class loop_crew {
     const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
     may_wake_ = may_wake ? plan_.shares : 0;
     parts_ = own_parts_ = 0;
-    start_ = own_end_ = now();
+    start_ = own_end_ = monotonic_nanoseconds();
   }
   /// The caller has run `count` parts of its own share, or of another. CREW-7.
   void note_parts(bool is_own, std::uint32_t count = 1) {
     parts_ += count;
     if (is_own) {
       own_parts_ += count;
-      own_end_ = now();
+      own_end_ = monotonic_nanoseconds();
     }
-    if (may_wake_ != 0) wake_if_long(is_own ? own_end_ : now());
+    if (may_wake_ != 0) wake_if_long(is_own ? own_end_ : monotonic_nanoseconds());
   }
   LOCKSTEP_NOINLINE void wake_if_long(std::uint64_t time) {
     if (!pace_.is_rest_worth(left_at(time), true)) return;
@@ -330,7 +328,7 @@ class loop_crew {
   std::size_t all_parts() const noexcept { return std::size_t{plan_.shares} * plan_.parts; }
 
   void learn(bool all_came) {
-    const std::uint64_t end = now();
+    const std::uint64_t end = monotonic_nanoseconds();
     const std::size_t own =
         own_parts_ == all_parts() ? of_.iterations : of_.iterations / all_parts() * own_parts_;
     pace_.learn_iterations(*of_.place, own, static_cast<double>(own_end_ - start_));
@@ -341,7 +339,7 @@ class loop_crew {
   /// The call that woke members began at `time`, and has returned. It is no time of iterations.
   void note_wake_up(std::uint64_t time) {
     woken_at_ = time;
-    woken_until_ = now();
+    woken_until_ = monotonic_nanoseconds();
     start_ += woken_until_ - time;
     own_end_ += woken_until_ - time;
   }
@@ -356,7 +354,7 @@ class loop_crew {
   /// CREW-8.
   bool is_worth_telling() const noexcept { return plan_.missed > loop_pace::least_worth_telling; }
   LOCKSTEP_NOINLINE void tell_sleepers() {
-    board_.note_missed(start_, now());
+    board_.note_missed(start_, monotonic_nanoseconds());
     if (!pace_.is_worth_waking_after(plan_.missed)) return;
     if (observers() != 0) {
       note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);

@@ -139,7 +139,7 @@ class awaited_requests final : public waitable {
     code_ = MPI_Testall(count_, requests_, &is_complete_, MPI_STATUSES_IGNORE);
     return is_complete_ != 0 || code_ != MPI_SUCCESS;
   }
-  void sleep(deadline) override { nap_.take(); }
+  void sleep(std::uint64_t) override { nap_.take(); }
 
   /// Whether all are complete; false if the wait was stopped. Fails with MPI's error.
   bool result() const {

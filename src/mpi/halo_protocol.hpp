@@ -198,7 +198,7 @@ class halo_protocol {
       of.look_once();
       return of.is_done(exchange) || self.is_stopped() || of.is_bad();
     }
-    void sleep(deadline) override { nap.take(); }
+    void sleep(std::uint64_t) override { nap.take(); }
   };
 
   /// The wait of the other members.
@@ -212,7 +212,7 @@ class halo_protocol {
       return of.is_done(exchange) || self.is_stopped() ||
              (of.has_no_poller() && of.can_poll(self, exchange));
     }
-    void sleep(deadline until) override {
+    void sleep(std::uint64_t until) override {
       if (self.is_alone()) return;  // no other member can end the wait
       const sleeping_places::place here(&self.shared().barrier.stop(), &of.mark_, 1,
                                         fence_payer::both);  // HALO-5

@@ -126,11 +126,11 @@ class node_board {
 
     waiter(place& of, std::uint32_t number) noexcept : at(of), done{number} {}
     bool ready() noexcept override { return done(at.number.load(memory_order_acquire)); }  // 2
-    void sleep(deadline until) override {
+    void sleep(std::uint64_t until) override {
       at.sleepers.fetch_add(1, memory_order_relaxed);                   // 6
       thread_fence(memory_order_seq_cst);                               // 5
       const std::uint32_t seen = at.number.load(memory_order_relaxed);  // 8
-      if (!done(seen)) shared_futex::wait(at.number, seen, until.nanoseconds());
+      if (!done(seen)) shared_futex::wait(at.number, seen, until);
       at.sleepers.fetch_sub(1, memory_order_relaxed);  // 7
     }
     void describe(wait_subject& to) const noexcept override {

@@ -40,29 +40,18 @@ namespace detail {
 /// A wait of the calling thread. The object lives as long as the long part of the wait.
 class observed_wait {
  public:
-  /// `of` has a function subject(), which returns a wait_subject. It is called only if an observer is on.
-  template <class Subject>
-  explicit observed_wait(const Subject& of) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) begin(of.subject());
-  }
-  ~observed_wait() {
-    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) end();
-  }
+  explicit observed_wait(const wait_subject& what) noexcept;
+  ~observed_wait();
   observed_wait(const observed_wait&) = delete;
   observed_wait& operator=(const observed_wait&) = delete;
 
   /// From now on the waiter spins, yields or sleeps.
-  void enter(wait_stage next) noexcept {
-    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) change(next);
-  }
+  void enter(wait_stage next) noexcept;
 
  private:
-  void begin(const wait_subject& what) noexcept;
-  void change(wait_stage next) noexcept;
   void record_stage(std::uint64_t now) noexcept;
-  void end() noexcept;
 
-  thread_log* log_ = nullptr;
+  thread_log* log_ = nullptr;  ///< null: no observer was on
   wait_subject what_;
   std::uint64_t since_, stage_since_;
   wait_stage stage_, furthest_;

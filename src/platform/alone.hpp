@@ -49,18 +49,18 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-inline std::uint64_t steady_nanoseconds() noexcept {
+inline std::uint64_t native::monotonic_nanoseconds() noexcept {
   const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(time.count());
 }
+using native::monotonic_nanoseconds;
+using native::polling_pause;
 
 #if defined(__linux__)
-inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  linux_futex<FUTEX_PRIVATE_FLAG>::wait(word, expected, deadline);
-}
-inline void futex_wake_all(const wait_word* word) {
-  linux_futex<FUTEX_PRIVATE_FLAG>::wake(word, true);
-}
+struct futex : linux_futex<FUTEX_PRIVATE_FLAG> {
+  static void wake_one(const wait_word* word) { wake(word, true); }
+  static void wake_all(const wait_word* word) { wake(word, true); }
+};
 #else
 /// Never destroyed: threads may wait while the program ends.
 struct sleepers {
@@ -71,19 +71,21 @@ struct sleepers {
     return made;
   }
 };
-inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  std::unique_lock<std::mutex> lock(sleepers::all().mutex);
-  if (word.load(memory_order_relaxed) != expected) return;  // 1
-  if (deadline == no_deadline) return sleepers::all().woken.wait(lock);
-  const std::uint64_t now = steady_nanoseconds(), rest = deadline > now ? deadline - now : 0;
-  sleepers::all().woken.wait_for(lock, std::chrono::nanoseconds(rest));
-}
-inline void futex_wake_all(const wait_word*) {
-  const std::lock_guard<std::mutex> lock(sleepers::all().mutex);
-  sleepers::all().woken.notify_all();
-}
+struct futex {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    std::unique_lock<std::mutex> lock(sleepers::all().mutex);
+    if (word.load(memory_order_relaxed) != expected) return;  // 1
+    if (deadline == no_deadline) return sleepers::all().woken.wait(lock);
+    const std::uint64_t now = monotonic_nanoseconds(), rest = deadline > now ? deadline - now : 0;
+    sleepers::all().woken.wait_for(lock, std::chrono::nanoseconds(rest));
+  }
+  static void wake_one(const wait_word* word) { wake_all(word); }
+  static void wake_all(const wait_word*) {
+    const std::lock_guard<std::mutex> lock(sleepers::all().mutex);
+    sleepers::all().woken.notify_all();
+  }
+};
 #endif
-inline void futex_wake_one(const wait_word* word) { futex_wake_all(word); }
 
 /// Linux leaves a new thread for some ms on the CPU of the thread that made it. If the two wait for each other there,
 /// they only yield. So a thread that has yielded often leaves its CPU, each time after twice as many yields.
@@ -107,8 +109,6 @@ inline void yield_thread() noexcept {
   }
   std::this_thread::yield();
 }
-inline void polling_pause() noexcept { cpu_relax(); }
-inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 #if !defined(__linux__)
 struct linux_barrier {
   static bool is_granted() noexcept { return false; }
@@ -149,8 +149,7 @@ enum class message { last_words };
 constexpr bool is_first_to_print(message) noexcept { return true; }
 
 constexpr std::uint32_t observers() noexcept { return 0; }
-class observed_wait {
- public:
+struct observed_wait {
   template <class Subject>
   explicit observed_wait(const Subject&) noexcept {}
   template <class Stage>

@@ -63,7 +63,7 @@ struct apple_system : bsd_system {
         calls.wait.get()(address, expected, sizeof expected, 0);
         return;
       }
-      const std::uint64_t now = steady_nanoseconds();
+      const std::uint64_t now = native::monotonic_nanoseconds();
       if (deadline <= now) return;
       const std::uint64_t time = deadline - now < longest ? deadline - now : longest;
       calls.wait_for.get()(address, expected, sizeof expected, 0, mach_clock, time);

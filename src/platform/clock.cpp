@@ -13,7 +13,7 @@ namespace detail {
 
 #if defined(_WIN32)
 // Not std::chrono::steady_clock, which is the time of day in libstdc++ without POSIX threads.
-LOCKSTEP_INLINE std::uint64_t steady_nanoseconds() noexcept {
+LOCKSTEP_INLINE std::uint64_t native::monotonic_nanoseconds() noexcept {
   constexpr std::uint64_t second = 1000000000;
   std::uint64_t ticks = 0, rate = 1;
   void *const to_ticks = &ticks, *const to_rate = &rate;
@@ -22,7 +22,7 @@ LOCKSTEP_INLINE std::uint64_t steady_nanoseconds() noexcept {
   return ticks / rate * second + ticks % rate * second / rate;
 }
 #else
-LOCKSTEP_INLINE std::uint64_t steady_nanoseconds() noexcept {
+LOCKSTEP_INLINE std::uint64_t native::monotonic_nanoseconds() noexcept {
   const std::chrono::nanoseconds time = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(time.count());
 }
@@ -48,7 +48,7 @@ LOCKSTEP_INLINE both_clocks read_both_clocks() noexcept {
   both_clocks best = {0, 0};
   std::uint64_t closest = ~std::uint64_t{0};
   for (int i = 0; i < 8; ++i) {
-    const std::uint64_t before = tick_clock::now(), time = steady_nanoseconds(),
+    const std::uint64_t before = tick_clock::now(), time = native::monotonic_nanoseconds(),
                         after = tick_clock::now();
     if (after - before >= closest) continue;
     closest = after - before;
@@ -61,7 +61,7 @@ LOCKSTEP_INLINE both_clocks read_both_clocks() noexcept {
 LOCKSTEP_INLINE double measure_tick_rate() {
   constexpr std::uint64_t window = 2000000;
   const both_clocks first = read_both_clocks();
-  while (steady_nanoseconds() - first.time < window) continue;
+  while (native::monotonic_nanoseconds() - first.time < window) continue;
   const both_clocks last = read_both_clocks();
   return static_cast<double>(last.tick - first.tick) * 1e9 /
          static_cast<double>(last.time - first.time);

@@ -34,6 +34,9 @@ constexpr unsigned max_cpus = 65536;
 /// they are not known.
 unsigned read_affinity(std::vector<unsigned>* cpus);
 
+/// Whether more threads want to run on the machine than it has CPUs, so that no CPU is free.
+enum class machine_load : unsigned char { unknown, has_room, full };
+
 /// Binds the calling thread to one CPU.
 bool pin_this_thread(unsigned cpu) noexcept;
 

@@ -29,8 +29,10 @@ struct freebsd_system : bsd_system {
     static const char* name() noexcept { return "_umtx_op"; }
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
       _umtx_time until;
-      until._timeout.tv_sec = static_cast<time_t>(whole_seconds(deadline));
-      until._timeout.tv_nsec = static_cast<long>(deadline % nanoseconds_of_second);
+      const std::uint64_t second = 1000000000;
+      until._timeout.tv_sec =
+          static_cast<time_t>(std::min<std::uint64_t>(deadline / second, INT_MAX));
+      until._timeout.tv_nsec = static_cast<long>(deadline % second);
       until._flags = UMTX_ABSTIME;
       until._clockid = CLOCK_MONOTONIC;
       const bool is_timed = deadline != no_deadline;

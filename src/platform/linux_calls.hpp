@@ -17,6 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+
 #include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/clock.hpp>
 
@@ -53,9 +57,11 @@ struct linux_futex {
                    std::uint64_t deadline) noexcept {
     const kept_error kept;
     const bool is_timed = deadline != no_deadline;
+    const std::uint64_t second = 1000000000;
+    const std::uint64_t seconds = std::min<std::uint64_t>(deadline / second, INT_MAX);
 #if defined(SYS_futex_time64)
-    const std::int64_t wide[] = {static_cast<std::int64_t>(whole_seconds(deadline)),
-                                 static_cast<std::int64_t>(deadline % nanoseconds_of_second)};
+    const std::int64_t wide[] = {static_cast<std::int64_t>(seconds),
+                                 static_cast<std::int64_t>(deadline % second)};
     if (syscall(SYS_futex_time64, word, operation, value, is_timed ? wide : nullptr, nullptr,
                 FUTEX_BITSET_MATCH_ANY) >= 0 ||
         !is_refusal(errno)) {
@@ -63,8 +69,8 @@ struct linux_futex {
     }
 #endif
 #if defined(SYS_futex)
-    const kernel_long time[] = {static_cast<kernel_long>(whole_seconds(deadline)),
-                                static_cast<kernel_long>(deadline % nanoseconds_of_second)};
+    const kernel_long time[] = {static_cast<kernel_long>(seconds),
+                                static_cast<kernel_long>(deadline % second)};
     return syscall(SYS_futex, word, operation, value, is_timed ? time : nullptr, nullptr,
                    FUTEX_BITSET_MATCH_ANY) >= 0 ||
            !is_refusal(errno);

@@ -89,7 +89,7 @@ struct linux_system : posix_system {
     return std::memcmp(a.words, b.words, sizeof a.words) == 0;
   }
 
-  static bool is_machine_full(bool untold) noexcept {
+  static machine_load load_of_machine() noexcept {
     // "0.78 2.47 4.74 3/109 29325": 3 threads want to run. Read without a stream, which would need the heap.
     char text[64] = {};
     const kept_error kept;
@@ -98,10 +98,10 @@ struct linux_system : posix_system {
     if (file >= 0) close(file);
     const long cpus = count_cpus();
     const char* const slash = is_read ? std::strchr(text, '/') : nullptr;
-    if (slash == nullptr || cpus < 1) return untold;
+    if (slash == nullptr || cpus < 1) return machine_load::unknown;
     const char* at = slash;
     while (at != text && at[-1] != ' ') --at;
-    return std::strtol(at, nullptr, 10) > cpus;
+    return std::strtol(at, nullptr, 10) > cpus ? machine_load::full : machine_load::has_room;
   }
   static double quota() { return cgroup::quota(); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/platform/posix.hpp -- what the library uses of POSIX; windows.hpp has the same of Windows (layer: platform)
 //
-// A lock, a thread, a nap, the seconds of a time, and an errno that stays as it was.
+// A lock, a thread, a nap, and an errno that stays as it was.
 #ifndef LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 #define LOCKSTEP_SRC_PLATFORM_POSIX_HPP
 
@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <time.h>
 
-#include <climits>
 #include <cstdint>
 #include <mutex>
 
@@ -32,13 +31,6 @@ class kept_error {
  private:
   const int saved_;
 };
-
-constexpr std::uint64_t nanoseconds_of_second = 1000000000;
-/// The whole seconds of a time, as far as each system takes them.
-inline std::uint64_t whole_seconds(std::uint64_t nanoseconds) noexcept {
-  return nanoseconds / nanoseconds_of_second < INT_MAX ? nanoseconds / nanoseconds_of_second
-                                                       : INT_MAX;
-}
 
 /// What a wait does where the system has none: sleeps for 50 us.
 inline void nap() noexcept {

@@ -59,7 +59,7 @@ struct posix_system {
   static unsigned read_affinity(std::vector<unsigned>*) { return 0; }
   static bool pin(unsigned) noexcept { return false; }
   static bool move_off(unsigned) noexcept { return false; }
-  static bool is_machine_full(bool untold) noexcept { return untold; }
+  static machine_load load_of_machine() noexcept { return machine_load::unknown; }
   /// Zero or less: not known.
   static long count_cpus() noexcept { return sysconf(_SC_NPROCESSORS_ONLN); }
   /// The quota of CPU time, in CPUs.

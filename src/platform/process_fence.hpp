@@ -6,22 +6,22 @@
 //
 //     notifier                          sleeper
 //     phase = p + 1                     mark = 1
-//     light()                           heavy()
+//     fence_light()                     fence_heavy()
 //     if (mark) wake                    if (phase still p) sleep
 //
-//   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
+//   FENCE-1  If one thread calls fence_light() and another fence_heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
-// Some systems have a process-wide barrier (native_system.hpp). There light() is a compiler fence, and
-// heavy() makes every running thread of the process execute a full fence. On other systems both are a seq_cst fence.
-// Before prepare(), light() reads `unknown` and executes the seq_cst fence: that is right as well, only slower.
+// Some systems have a process-wide barrier (native_system.hpp). There fence_light() is a compiler fence, and
+// fence_heavy() makes every running thread of the process execute a full fence. On other systems both are a seq_cst fence.
+// Before prepare(), fence_light() reads `unknown` and executes the seq_cst fence: that is right as well, only slower.
 //
-// heavy() returns false if the system granted the barrier and refuses it now (a filter was installed in between). Then
+// fence_heavy() returns false if the system granted the barrier and refuses it now (a filter was installed in between). Then
 // FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
 //
 // Memory order (# marks the line; model: tests/model)
 //   #  access             order    pairs  why it suffices
-//   1  mode.load          relaxed  -      any value is safe in light(): see `unknown` above
+//   1  mode.load          relaxed  -      any value is safe in fence_light(): see `unknown` above
 //   2  signal_fence       seq_cst  4      FENCE-1 by the system's barrier; keeps the compiler from reordering
 //   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model
 //   4  barrier            seq_cst  2, 3   a full fence here, and by the system on all other threads
@@ -48,10 +48,10 @@ class process_fence {
  public:
   enum class kind : std::uint32_t { unknown = 0, asymmetric = 1, symmetric = 2 };
 
-  /// Asks the system once for its barrier. Objects whose notifiers use light() call this when they are made, so that no
+  /// Asks the system once for its barrier. Objects whose notifiers use fence_light() call this when they are made, so that no
   /// notifier takes the slower way.
   static kind prepare() noexcept {
-    kind found = static_cast<kind>(mode().load(memory_order_relaxed));  // 1
+    kind found = known();
     if (found == kind::unknown) {
       found = ask_system();
       mode().store(static_cast<std::uint32_t>(found), memory_order_relaxed);  // 5
@@ -59,17 +59,9 @@ class process_fence {
     return found;
   }
 
-  static void light() noexcept {
-    if (static_cast<kind>(mode().load(memory_order_relaxed)) == kind::asymmetric) {  // 1
-      signal_fence(memory_order_seq_cst);                                            // 2
-    } else {
-      thread_fence(memory_order_seq_cst);  // 3
-    }
-  }
-
-  static bool heavy() noexcept {
-    thread_fence(memory_order_seq_cst);  // 3, 4
-    return prepare() == kind::symmetric || native_system::barrier::pass();
+  /// What prepare() has found, or unknown.
+  static kind known() noexcept {
+    return static_cast<kind>(mode().load(memory_order_relaxed));  // 1
   }
 
   /// The name of the barrier that the system gave, for reports.
@@ -91,6 +83,24 @@ class process_fence {
         [] { return native_system::barrier::is_granted() ? kind::asymmetric : kind::symmetric; });
   }
 };
+
+namespace native {
+
+/// The two sides of the fence.
+inline void fence_light() noexcept {
+  if (process_fence::known() == process_fence::kind::asymmetric) {
+    signal_fence(memory_order_seq_cst);  // 2
+  } else {
+    thread_fence(memory_order_seq_cst);  // 3
+  }
+}
+inline bool fence_heavy() noexcept {
+  thread_fence(memory_order_seq_cst);  // 3, 4
+  return process_fence::prepare() == process_fence::kind::symmetric ||
+         native_system::barrier::pass();
+}
+
+}  // namespace native
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

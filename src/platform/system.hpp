@@ -15,7 +15,7 @@
 //       of them return. They only use the address: the word may be gone already.
 //   FUTEX-3  To wakes, comparing and falling asleep are one step: if the word is changed and a wake follows, no waiter
 //       that compared before the change stays asleep.
-//   FUTEX-4  Deadlines are times of steady_nanoseconds(). The deadline no_deadline (clock.hpp) never comes.
+//   FUTEX-4  Deadlines are times of native::monotonic_nanoseconds(). The deadline no_deadline (clock.hpp) never comes.
 //   FUTEX-5  In the C++ memory model these calls order nothing. Order comes from the atomics.
 #ifndef LOCKSTEP_SRC_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_SRC_PLATFORM_SYSTEM_HPP
@@ -34,29 +34,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// A hint: the calling thread is about to write to this line, which others read. On x86 the builtin fetches for reading
-/// unless the compiler knows the processor, so PREFETCHW is written out. Processors without it ignore it.
-inline void fetch_for_writing(const void* line) noexcept {
-#if defined(__GNUC__) && defined(__x86_64__)
-  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const unsigned char*>(line)));
-#elif defined(__GNUC__)
-  __builtin_prefetch(line, 1);
-#else
-  static_cast<void>(line);
-#endif
-}
-
 struct nested_region;  ///< process.hpp
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 
 /// A test's system is one process.
-struct shared_futex {
-  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-    futex_wait(word, expected, deadline);
-  }
-  static void wake_all(const wait_word* word) { futex_wake_all(word); }
-};
+using shared_futex = futex;
 inline unsigned cpus_for_waits() { return usable_cpus(); }
 inline const nested_region*& innermost_region() noexcept {
   return per_thread<const nested_region*, struct name_of_innermost>();
@@ -64,12 +47,8 @@ inline const nested_region*& innermost_region() noexcept {
 
 #else
 
-inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  native_futex::wait(word, expected, deadline);
-}
-inline void futex_wake_one(const wait_word* word) { native_futex::wake_one(word); }
-inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word); }
-
+/// For words of this process.
+using futex = native_futex;
 /// The same for a word in memory that several processes have mapped, each at an address of its own. Systems other than
 /// Linux have none: a wait is a nap (50 us, on Windows 1 ms or more), and a wake does nothing. FUTEX-1 allows that.
 using shared_futex = native_system::shared_futex;
@@ -77,15 +56,11 @@ using shared_futex = native_system::shared_futex;
 /// Lets another runnable thread have this CPU, if there is one.
 inline void yield_thread() noexcept { native_system::yield(); }
 
-/// The pause between two looks of a polling loop: the next look differs only if other threads have run.
-inline void polling_pause() noexcept { cpu_relax(); }
-
-/// The clock of all deadlines and budgets.
-inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
-
-/// The two sides of the process-wide fence.
-inline void fence_light() noexcept { process_fence::light(); }
-inline bool fence_heavy() noexcept { return process_fence::heavy(); }
+// clock.hpp and process_fence.hpp.
+using native::fence_heavy;
+using native::fence_light;
+using native::monotonic_nanoseconds;
+using native::polling_pause;
 
 /// usable_cpus() if it has been called, else the number of CPUs in the affinity mask: that call is too slow for waits.
 unsigned cpus_for_waits() noexcept;
@@ -108,9 +83,8 @@ inline int current_cpu() noexcept { return native_system::current_cpu(); }
 /// Moves the calling thread from `cpu` to another CPU of its affinity mask: takes `cpu` out of the mask for a moment.
 /// Then the mask is as before, or as another thread has set it meanwhile. False if nothing was changed.
 inline bool move_off_cpu(unsigned cpu) noexcept { return native_system::move_off(cpu); }
-/// Whether more threads want to run on the machine than it has CPUs, so that no CPU is free. `untold`: the answer where
-/// the system does not tell. Takes some 10 us.
-inline bool is_machine_full(bool untold) noexcept { return native_system::is_machine_full(untold); }
+/// Takes some 10 us.
+inline machine_load load_of_machine() noexcept { return native_system::load_of_machine(); }
 
 /// The region that the calling thread is in, the same in all modules; null at first.
 inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }

@@ -40,7 +40,7 @@ struct wasm_system : posix_system {
     static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
       double milliseconds = HUGE_VAL;
       if (deadline != no_deadline) {
-        const std::uint64_t now = steady_nanoseconds();
+        const std::uint64_t now = native::monotonic_nanoseconds();
         if (deadline <= now) return;
         milliseconds = static_cast<double>(deadline - now) / 1e6;
       }

@@ -98,7 +98,7 @@ inline unsigned long windows_milliseconds_until(std::uint64_t deadline) noexcept
   constexpr std::uint64_t millisecond = 1000000, longest = 0x7fffffff;
   constexpr unsigned long without_end = 0xffffffff;
   if (deadline == no_deadline) return without_end;
-  const std::uint64_t now = steady_nanoseconds();
+  const std::uint64_t now = native::monotonic_nanoseconds();
   const std::uint64_t rest = deadline > now ? (deadline - now - 1) / millisecond + 1 : 0;
   return static_cast<unsigned long>(rest < longest ? rest : longest);
 }

@@ -130,7 +130,7 @@ struct windows_system {
     if (is_still_ours) before.write();
     return true;
   }
-  static bool is_machine_full(bool untold) noexcept { return untold; }
+  static machine_load load_of_machine() noexcept { return machine_load::unknown; }
   static long count_cpus() noexcept { return 0; }
   static double quota() { return cgroup::unlimited; }
   static cpu_topology read_machine() {

@@ -14,7 +14,6 @@
 #ifndef LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
 #define LOCKSTEP_SRC_REGION_ANTICIPATION_HPP
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -107,7 +106,7 @@ struct expected_region {
       }
       now = monotonic_nanoseconds();
       if (before >= yields_at) yields_at = now + time_between_yields;
-      if (pace.looked_after(now - before)) pace.lost_slice(is_machine_full(true));
+      if (pace.looked_after(now - before)) pace.lost_slice(load_of_machine());
       if (is_ready) return true;
       if (!pace.expects() || missed.count() != heard) return false;
     }
@@ -115,7 +114,7 @@ struct expected_region {
   }
   bool sleep(std::uint64_t until) {
     const std::uint64_t slack = shorten_timer_slack(short_slack);
-    what.sleep(deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(until - now))));
+    what.sleep(until);
     if (slack != 0) set_timer_slack(slack);
     now = monotonic_nanoseconds();
     return what.ready();
@@ -133,9 +132,9 @@ LOCKSTEP_HOT inline void wait_for_region(waitable& what, wait_policy policy, cpu
                                          std::uint32_t& heard, std::uint32_t phase) {
   using rung = wait_engine::rung;
   member_pace& pace = all.pace_of(rank);
-  observed_wait seen(what);
+  observed_wait seen(what.subject());
   const auto climb = [&](rung first, rung last) {
-    return wait_engine::climb(what, policy, pace.regions, deadline::never(), first, last, seen);
+    return wait_engine::climb(what, policy, pace.regions, no_deadline, first, last, &seen);
   };
   const std::uint64_t start = monotonic_nanoseconds();
   if (pace.take_had_no_cpu()) all.shares_cpu(rank, start);  // now, when there is time

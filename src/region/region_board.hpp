@@ -36,6 +36,7 @@
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/job.hpp>
 #include "../base/rank_tree.hpp"
+#include "../platform/fetch_for_writing.hpp"
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
 #include "anticipation.hpp"
@@ -282,7 +283,9 @@ class region_board {
   }
   /// Wakes the members that a region of this size is announced to.
   LOCKSTEP_NOINLINE void wake(std::size_t size) {
-    tree_.for_each_needed(size, [&](const rank_tree::line& at) { lines_[at.index].wake(); });
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      if (tree_.first_watcher(line) < size) lines_[line].wake();
+    }
   }
   /// The caller has run a loop while the workers slept, and has woken none of them for it.
   void note_missed(std::uint64_t begin, std::uint64_t end) noexcept {
@@ -304,9 +307,10 @@ class region_board {
   }
   /// Whether a member that a region of this size needs may be asleep.
   LOCKSTEP_HOT bool has_sleepers(std::size_t size) const noexcept {
-    bool found = false;
-    tree_.for_each_needed(size, [&](const rank_tree::line& at) { found |= has_sleeper(at.index); });
-    return found;
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      if (tree_.first_watcher(line) < size && has_sleeper(line)) return true;
+    }
+    return false;
   }
 
   /// A worker waits for the next region in which it has work: a `run`, or a loop in which it has claimed a part
@@ -487,12 +491,12 @@ class region_board {
     const bool is_alone;  ///< nobody else watches this line
     bool has_slept = false;
 
-    void sleep(deadline until) override {
+    void sleep(std::uint64_t until) override {
       has_slept = true;
       asleep.fetch_add(1, memory_order_relaxed);  // 4
       awaited_word::sleep(until);
       asleep.fetch_sub(1, memory_order_relaxed);  // 4
-      if (!until.is_never() && is_alone) awaited_word::withdraw();
+      if (until != no_deadline && is_alone) awaited_word::withdraw();
     }
   };
 

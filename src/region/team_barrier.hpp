@@ -23,17 +23,6 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Polls until have_come(), for 1.5 us at most: before a member does what others are late for. A member that is in time
-/// comes within two line transfers, at most 0.5 us.
-template <class Come>
-bool come_in_time(const Come& have_come) {
-  for (unsigned polls = 48; !have_come(); --polls) {
-    if (polls == 0) return false;
-    polling_pause();
-  }
-  return true;
-}
-
 /// For waits: stopped once the region is.
 struct stops_with_region {
   const stop_source& source;

@@ -49,12 +49,9 @@ using region = nested_region;
 /// Ages of teams that live at the same time differ by less than this.
 constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
 
-/// The region the calling thread is in, if any.
-inline const region*& innermost() noexcept { return innermost_region(); }
-
 /// The innermost of the calling thread's regions for which is(region), or null.
 template <class Is>
-const region* find(const Is& is, const region* at = innermost()) noexcept {
+const region* find(const Is& is, const region* at = innermost_region()) noexcept {
   while (at != nullptr && !is(*at)) at = at->outer;
   return at;
 }
@@ -80,7 +77,7 @@ inline bool contains(const region& what) noexcept {
 }
 
 /// Whether the calling thread may wait for its turn with a team of this age: TURN-4.
-inline bool may_wait_for(std::uint32_t age, const region* from = innermost()) noexcept {
+inline bool may_wait_for(std::uint32_t age, const region* from = innermost_region()) noexcept {
   const auto is_as_young = [=](const region& at) {
     return static_cast<std::int32_t>(age - at.age) <= 0;
   };
@@ -90,8 +87,8 @@ inline bool may_wait_for(std::uint32_t age, const region* from = innermost()) no
 /// The calling thread is in a region while this object lives.
 class inside {
  public:
-  explicit inside(const region& where) noexcept : inside(where, innermost()) {}
-  /// The same for a caller that has looked up innermost() already.
+  explicit inside(const region& where) noexcept : inside(where, innermost_region()) {}
+  /// The same for a caller that has looked up innermost_region() already.
   inside(const region& where, const region*& innermost) noexcept
       : innermost_(innermost), before_(innermost) {
     innermost_ = &where;
@@ -136,7 +133,7 @@ class caller_queue {
 
   /// Blocks until it is the caller's turn.
   void take_turn() {
-    if (!take_kept(nesting::innermost())) take_number();
+    if (!take_kept(innermost_region())) take_number();
   }
   /// The same for a region of a team whose regions have this `age` and `owner`; the owner is only compared. False if
   /// the thread gets no turn: it is inside a region of this team, or may not wait (TURN-4) and finds the team in use.
@@ -179,7 +176,7 @@ class caller_queue {
   /// TURN-6: whether another thread keeps the next turns.
   bool is_kept_by_another() const noexcept {
     const std::uintptr_t keeper = keeper_.load(memory_order_relaxed);  // 16
-    return keeper != none_yet && keeper != no_more && keeper != slot_of(nesting::innermost());
+    return keeper != none_yet && keeper != no_more && keeper != slot_of(innermost_region());
   }
   /// For tests: whether the caller's turn has no number.
   bool is_kept() const noexcept { return !is_numbered_; }
@@ -187,7 +184,7 @@ class caller_queue {
  private:
   static constexpr std::uintptr_t none_yet = 0, no_more = 1;
 
-  /// Tells a thread from all others that live, by the address of what nesting::innermost() returns to it.
+  /// Tells a thread from all others that live, by the address of what innermost_region() returns to it.
   static std::uintptr_t slot_of(const nesting::region*& innermost) noexcept {
     return reinterpret_cast<std::uintptr_t>(&innermost);
   }
@@ -249,7 +246,7 @@ class caller_queue {
   LOCKSTEP_NOINLINE void end_numbered() {
     std::uintptr_t nobody = none_yet;
     if (keeper_.load(memory_order_relaxed) == nobody) {  // 16
-      keeper_.compare_exchange_strong(nobody, slot_of(nesting::innermost()),
+      keeper_.compare_exchange_strong(nobody, slot_of(innermost_region()),
                                       memory_order_relaxed,   // 19
                                       memory_order_relaxed);  // 19
     }
@@ -459,7 +456,7 @@ class lone_region {
   /// ALONE-3. False if the calling thread is in no region of the team, or the outermost one does not run alone.
   static bool end(const void* owner, std::uint32_t how) noexcept {
     const nesting::region* outermost = nullptr;
-    for (const nesting::region* at = nesting::innermost(); at != nullptr; at = at->outer) {
+    for (const nesting::region* at = innermost_region(); at != nullptr; at = at->outer) {
       if (at->owner == owner && at->runs != nullptr) outermost = at;
     }
     if (outermost == nullptr || outermost->boards != nullptr) return false;

@@ -68,7 +68,7 @@ LOCKSTEP_INLINE bool wait_for_end_of_phase(wait_word& word, std::uint32_t phase,
                                            const void* barrier, const wait_word& remaining,
                                            wait_policy policy, deadline until, call_site where) {
   return wait_until_word(word, end_of_phase{phase, barrier, &remaining}, barrier, policy,  // 2
-                         until, where);
+                         until.nanoseconds(), where);
 }
 
 }  // namespace detail

@@ -106,8 +106,8 @@ LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline u
   }
   const bool notified = by.until_stopped(by, self, &unlock_and_wait) && !self.stopped;
   if (notified && self.target != nullptr) {
-    detail::mutex_queue(*self.target).finish(self, deadline::never());
-    detail::misuse::locked(self.target);
+    detail::mutex_queue(*self.target).finish(self, detail::no_deadline);
+    if (detail::misuse::is_watched()) detail::misuse::locked(self.target);
     by.adopt(by.lock);
     return true;
   }
@@ -126,9 +126,9 @@ LOCKSTEP_INLINE bool condition_variable::unlock_and_wait(const calls& by, waiter
       self.target != nullptr && detail::mutex_queue(*self.target).has_more_waiters();
   self.owner.unlock(by, self);
   if (leaves_cpu) detail::mutex_queue(*self.target).let_one_go_ahead();
-  if (self.wait(policy, self.until, self.where, history)) return true;
+  if (self.wait(policy, self.until.nanoseconds(), self.where, history)) return true;
   if (self.owner.leave(self)) return false;
-  return self.wait(policy, deadline::never(), self.where, history);
+  return self.wait(policy, detail::no_deadline, self.where, history);
 }
 
 /// Unlocks; if that throws, the thread does not wait (CONDITION-6).

@@ -76,7 +76,8 @@ LOCKSTEP_INLINE bool event::wait_slowly(deadline until, call_site where) {
   detail::misuse::check_only_waiter(this, kind);
   detail::word_waiter<next_notification> what(word_, next_notification{taken_}, where,
                                               detail::waitable::single_yield_time);
-  const bool in_time = detail::wait_watched(what, this, policy_, history_, until);  // 5
+  const bool in_time =
+      detail::wait_watched(what, this, policy_, history_, until.nanoseconds());  // 5
   if (what.has_announced()) {
     word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 1
   }
@@ -95,13 +96,13 @@ struct auto_reset_event::taker final : detail::waitable {
 
   bool ready() noexcept override { return owner.take(announced); }
 
-  void sleep(deadline until) override {
+  void sleep(std::uint64_t until) override {
     const std::uint32_t word =
         announced == 0
             ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 3
             : owner.word_.load(detail::memory_order_relaxed);                           // 2
     announced = sleeper_;
-    if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
+    if ((word & notified_) == 0) detail::futex::wait(owner.word_, word, until);
   }
 
   void describe(detail::wait_subject& to) const noexcept override {
@@ -112,7 +113,8 @@ struct auto_reset_event::taker final : detail::waitable {
 
 LOCKSTEP_INLINE wait_status auto_reset_event::wait_slowly(deadline until, call_site where) {
   taker what(*this, where);
-  if (detail::wait_watched(what, this, policy_, detail::this_thread_history(), until)) {
+  if (detail::wait_watched(what, this, policy_, detail::this_thread_history(),
+                           until.nanoseconds())) {
     return wait_status::ready;
   }
   if (what.announced != 0) word_.fetch_sub(sleeper_, detail::memory_order_relaxed);  // 4
@@ -133,7 +135,7 @@ struct manual_reset_event::was_opened {
 LOCKSTEP_INLINE wait_status manual_reset_event::wait_slowly(std::uint32_t word, deadline until,
                                                             call_site where) {
   const was_opened done{word | detail::sleeping_bit};
-  return detail::wait_until_word(word_, done, this, policy_, until, where)  // 5
+  return detail::wait_until_word(word_, done, this, policy_, until.nanoseconds(), where)  // 5
              ? wait_status::ready
              : wait_status::timed_out;
 }

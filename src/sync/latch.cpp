@@ -31,7 +31,8 @@ struct latch::opened {
 };
 
 LOCKSTEP_INLINE wait_status latch::wait_slowly(deadline until, call_site where) const {
-  return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
+  return detail::wait_until_word(word_, opened{&word_}, this, policy_,  // 3
+                                 until.nanoseconds(), where)
              ? wait_status::ready
              : wait_status::timed_out;
 }

@@ -93,7 +93,7 @@ class mutex_queue : public queued_word<mutex_queue, mutex_rules> {
 
   /// Waits in the queue until it is let go, and takes the lock; false if `until` came first. If it fails to take the
   /// lock, it waits again, at its place.
-  bool finish(parked_thread& self, deadline until, source_place where = source_place()) {
+  bool finish(parked_thread& self, std::uint64_t until, source_place where = source_place()) {
     while (self.wait(policy_, until, where) || !leave(self)) {
       const std::uint32_t as = self.purpose();
       if (try_take(as) || poll(as, until) || !enqueue(self)) {

@@ -108,7 +108,7 @@ struct ranked_barrier::state {
     detail::awaited_word<std::uint32_t, all_have_come, detail::stops_when_set> what(
         word, {&of, {self.arrived}}, {terminated}, {&separation, rank, other, nullptr, false},
         where);
-    return detail::wait_watched(what, &of, phases.policy(), self.history, until);
+    return detail::wait_watched(what, &of, phases.policy(), self.history, until.nanoseconds());
   }
 
   detail::line_gap before;

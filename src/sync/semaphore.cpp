@@ -48,7 +48,7 @@ static_assert(parking_lot::without_waiters(semaphore_rules::queue) == ~semaphore
               "PARKING-4");
 
 LOCKSTEP_INLINE bool permit_count::take_slowly(deadline until, call_site where) {
-  return handed_word<semaphore_rules>(word_, policy_).take_slowly(0, until, where);
+  return handed_word<semaphore_rules>(word_, policy_).take_slowly(0, until.nanoseconds(), where);
 }
 
 LOCKSTEP_INLINE void permit_count::hand_over() {

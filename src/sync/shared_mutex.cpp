@@ -54,7 +54,7 @@ LOCKSTEP_INLINE bool shared_mutex::lock_slowly(bool to_write, deadline until) {
   using rules = detail::shared_mutex_rules;
   detail::misuse::check_no_reader(this, kind());
   return detail::handed_word<rules>(word_, policy_)
-      .take_slowly(to_write ? rules::to_write : rules::to_read, until);
+      .take_slowly(to_write ? rules::to_write : rules::to_read, until.nanoseconds());
 }
 
 LOCKSTEP_INLINE void shared_mutex::hand_over() {

@@ -134,13 +134,13 @@ LOCKSTEP_INLINE region_token::region_token(const detail::nested_region* where) n
     : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
 
 LOCKSTEP_INLINE region_token this_region() noexcept {
-  const detail::nesting::region* at = detail::nesting::innermost();
+  const detail::nesting::region* at = detail::innermost_region();
   while (at != nullptr && at->boards == nullptr && at->outer != nullptr) at = at->outer;
   return region_token(at);
 }
 
 LOCKSTEP_INLINE inside_region::inside_region(const region_token& of)
-    : before_(detail::nesting::innermost()) {
+    : before_(detail::innermost_region()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
     detail::end_program(
@@ -155,11 +155,11 @@ LOCKSTEP_INLINE inside_region::inside_region(const region_token& of)
     copies_[i] = *at;
     copies_[i].outer = i + 1 < count ? &copies_[i + 1] : before_;
   }
-  detail::nesting::innermost() = copies_;
+  detail::innermost_region() = copies_;
 }
 
 LOCKSTEP_INLINE inside_region::~inside_region() {
-  detail::nesting::innermost() = before_;
+  detail::innermost_region() = before_;
   delete[] copies_;
 }
 

@@ -140,7 +140,7 @@ class team_core : public aligned_new<256> {
     if (diagnoses_misuse) host.check_lives();
     team_door& door = host.door();
     team_core* const core = &host.core();
-    const nesting::region*& innermost = nesting::innermost();
+    const nesting::region*& innermost = innermost_region();
     if (LOCKSTEP_UNLIKELY(!door.callers().take_turn_for(door.age(), core, innermost))) {
       return run_inline(core->alone(), *work.what, work.is_run());
     }
@@ -161,17 +161,17 @@ class team_core : public aligned_new<256> {
   void start(const job& f, source_place where, const char* kind) {
     started_job_ = f;
     started_ = region_work(started_job_, kind, where, size_);
-    begin(started_, nesting::innermost());
+    begin(started_, innermost_region());
     announce(started_);
-    caller_region_.outer = nesting::innermost();
-    nesting::innermost() = &caller_region_;
+    caller_region_.outer = innermost_region();
+    innermost_region() = &caller_region_;
   }
   /// `gives_up`: stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   bool join(bool gives_up) {
     region_work work = started_;
     work.is_given_up = gives_up;
     started_.head.region = 0;
-    nesting::innermost() = caller_region_.outer;
+    innermost_region() = caller_region_.outer;
     const nesting::inside here(region_);
     perform(work);
     collect(work);
@@ -181,7 +181,7 @@ class team_core : public aligned_new<256> {
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// has_started(): whether the calling thread started it. can_join(): and has entered no other region since.
   bool has_started() const noexcept { return nesting::contains(caller_region_); }
-  bool can_join() const noexcept { return nesting::innermost() == &caller_region_; }
+  bool can_join() const noexcept { return innermost_region() == &caller_region_; }
 
   /// For ledgers. Any thread, at any time.
   const char* name() const noexcept { return door_.name(); }
@@ -360,7 +360,7 @@ class team_core : public aligned_new<256> {
   /// Takes the place of these steps if the caller has no turn. It is the only member of a lone region: turns.hpp.
   static LOCKSTEP_NOINLINE bool run_inline(const lone_team& of, const job& what, bool is_run) {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) region_runs_inline(!is_run);
-    lone_region here(of, nesting::innermost(), of.door.look_alone());
+    lone_region here(of, innermost_region(), of.door.look_alone());
     const nesting::inside mark(here.where());
     stop_source stop(here);
     bool goes_on;

@@ -129,7 +129,7 @@ struct lone_share {
 /// Calls part(here), or refuses: LONE-1, LONE-6.
 template <class Part>
 LOCKSTEP_ALWAYS_INLINE lone_outcome attempt_alone(const lone_team& of, const Part& part) {
-  const nesting::region*& innermost = nesting::innermost();
+  const nesting::region*& innermost = innermost_region();
   const team_door& door = of.door;
   const std::uint32_t look = door.look_alone();
   if (innermost != nullptr || team_door::is_closed(look)) return lone_outcome::refused;

@@ -23,7 +23,8 @@ struct eventual_is_settled {
 
 LOCKSTEP_INLINE bool eventual_word::wait_slowly(wait_word& word, wait_policy policy, deadline until,
                                                 call_site where) {
-  return wait_until_word(word, eventual_is_settled{}, &word, policy, until, where);  // 1
+  return wait_until_word(word, eventual_is_settled{}, &word, policy,  // 1
+                         until.nanoseconds(), where);
 }
 
 [[noreturn]] LOCKSTEP_INLINE void eventual_word::fail_second_value() {

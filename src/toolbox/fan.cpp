@@ -104,7 +104,7 @@ LOCKSTEP_INLINE wait_status fan_in_out::wait_until(std::size_t rank, deadline un
     if (next(all.phases[from].value())) continue;
     detail::awaited_word<std::uint32_t, next_phase, detail::stops_when_set> what(
         all.phases[from], {this, next}, {all.terminated}, {}, where);
-    if (!detail::wait_watched(what, this, all.phases.policy(), self.history, until)) {
+    if (!detail::wait_watched(what, this, all.phases.policy(), self.history, until.nanoseconds())) {
       return wait_status::timed_out;
     }
   }

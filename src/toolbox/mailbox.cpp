@@ -57,7 +57,7 @@ struct mailbox::queue {
     call_or_end(queue& its_queue, const mailbox& its_owner, call_site from) noexcept
         : waitable(from, single_yield_time), of(its_queue), owner(its_owner) {}
     bool ready() noexcept override { return of.is_posted(of.head) || of.is_over(); }
-    void sleep(deadline until) override {
+    void sleep(std::uint64_t until) override {
       of.mark.sleep(*this, until, detail::fence_payer_of(of.policy));
     }
     void describe(detail::wait_subject& to) const noexcept override {
@@ -184,7 +184,7 @@ LOCKSTEP_INLINE void mailbox::run_next() { queue_->take_next(*this, fate::run); 
 LOCKSTEP_INLINE wait_status mailbox::wait_for_call(deadline until, call_site where) {
   queue& all = *queue_;
   queue::call_or_end what(all, *this, where);
-  if (!detail::wait_watched(what, this, all.policy, all.history, until)) {
+  if (!detail::wait_watched(what, this, all.policy, all.history, until.nanoseconds())) {
     return wait_status::timed_out;
   }
   return all.is_posted(all.head) ? wait_status::ready : wait_status::terminated;

@@ -48,8 +48,8 @@ LOCKSTEP_INLINE wait_status joinable_thread::join_until(deadline until, call_sit
         "lockstep::joinable_thread: a thread joins itself, and would wait for ever; another one "
         "joins it");
   }
-  if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
-                               detail::waitable::single_yield_time)) {
+  if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy,
+                               until.nanoseconds(), where, detail::waitable::single_yield_time)) {
     return wait_status::timed_out;
   }
   block_->thread.join();

@@ -91,8 +91,8 @@ LOCKSTEP_NOINLINE inline void delay_thread(thread_log& log) noexcept {
   const std::uint64_t seed = process().delay_seed.load(memory_order_relaxed);  // 1
   const std::uint64_t time = delay_at(seed, log.track(), number);
   if (time == 0) return;
-  const std::uint64_t begin = steady_nanoseconds();
-  while (steady_nanoseconds() - begin < time) {
+  const std::uint64_t begin = native::monotonic_nanoseconds();
+  while (native::monotonic_nanoseconds() - begin < time) {
     if (time >= 20000) native_system::yield();
   }
 }

@@ -33,10 +33,10 @@ inline thread_log* log_for(std::uint32_t observers_of_it) noexcept {
   return (observers() & observers_of_it) != 0 ? log_of_this_thread() : nullptr;
 }
 
-LOCKSTEP_INLINE void observed_wait::begin(const wait_subject& what) noexcept {
-  thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
+LOCKSTEP_INLINE observed_wait::observed_wait(const wait_subject& what) noexcept {
   const std::uint32_t on = observers();
+  thread_log* const log = on != 0 ? log_of_this_thread() : nullptr;
+  if (log == nullptr) return;
   delay_if_on(*log, on);
   what_ = what;
   const construct_visit& in = log->here;
@@ -61,8 +61,8 @@ LOCKSTEP_INLINE void observed_wait::record_stage(std::uint64_t now) noexcept {
                 stage_ == wait_stage::sleep ? "sleep" : "yield", 0);
 }
 
-LOCKSTEP_INLINE void observed_wait::change(wait_stage next) noexcept {
-  if (next == stage_) return;
+LOCKSTEP_INLINE void observed_wait::enter(wait_stage next) noexcept {
+  if (log_ == nullptr || next == stage_) return;
   const std::uint64_t now = tick_clock::now();
   if (is_observed_by(observer::records)) record_stage(now);
   stage_ = next;
@@ -98,7 +98,8 @@ LOCKSTEP_INLINE void add_releaser(thread_log& log, const wait_subject& what,
   to.is_woken = by.wakes;
 }
 
-LOCKSTEP_INLINE void observed_wait::end() noexcept {
+LOCKSTEP_INLINE observed_wait::~observed_wait() {
+  if (log_ == nullptr) return;
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
   const std::uint32_t on = observers();

@@ -131,16 +131,16 @@ class watchdog {
     std::uint64_t next = limit;
     stop_excuse excuse;
     while (true) {
-      const std::uint64_t begin = steady_nanoseconds();
+      const std::uint64_t begin = native::monotonic_nanoseconds();
       const bool is_asked = sleep(begin, next);
       if (must_end_.load(memory_order_relaxed) != 0) return;  // 2
       if (is_asked) {
         print("lockstep watchdog: a signal asks what threads wait for");
-        const std::uint64_t slept = steady_nanoseconds() - begin;
+        const std::uint64_t slept = native::monotonic_nanoseconds() - begin;
         next = slept < next ? next - slept : 0;
         continue;
       }
-      const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
+      const bool is_excused = excuse.is_due(limit, next, native::monotonic_nanoseconds() - begin);
       next = is_excused ? stop_excuse::time_of(limit) : guard(limit);
     }
   }
@@ -150,7 +150,7 @@ class watchdog {
     constexpr std::uint64_t second = 1000000000;
     const std::uint64_t most = how_.on_signal() ? second / 10 : 3600 * second;
     for (std::uint64_t now = begin; must_end_.load(memory_order_relaxed) == 0;  // 2
-         now = steady_nanoseconds()) {
+         now = native::monotonic_nanoseconds()) {
       if (is_asked_.exchange(false, memory_order_relaxed)) return true;  // 3
       if (now - begin >= time) return false;
       const std::uint64_t left = time - (now - begin);

@@ -83,7 +83,8 @@ class cpu_separation {
     const separation_pace::advice what = pace.shares_cpu(now);
     const int cpu = current_cpu();
     if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return false;
-    if (what == separation_pace::advice::move_if_free && is_machine_full(false)) return false;
+    if (what == separation_pace::advice::move_if_free && load_of_machine() == machine_load::full)
+      return false;
     move_off_cpu(static_cast<unsigned>(cpu));
     pace.moved();
     if (observers() != 0) {

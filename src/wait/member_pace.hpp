@@ -72,6 +72,7 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/waiters.hpp>
 #include "../base/numbers.hpp"
+#include "../platform/cpus.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -214,9 +215,9 @@ class member_pace {
     had_no_cpu_ = time > lost_time;
     return time > backoff_trust::long_yield;
   }
-  /// It lost a time slice in a poll: to a stranger where the machine is full, GAP-3, else to the caller, SEPARATE-5.
-  void lost_slice(bool is_full) noexcept {
-    if (is_full) {
+  /// It lost a time slice in a poll: to a stranger unless a CPU is free, GAP-3, else to the caller, SEPARATE-5.
+  void lost_slice(machine_load load) noexcept {
+    if (load != machine_load::has_room) {
       regions.yielding.failed_badly();
       doubt_ = doubt_after_slice;
     } else {

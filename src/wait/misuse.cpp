@@ -116,9 +116,9 @@ LOCKSTEP_INLINE bool table_is_whole() noexcept {
   return process().unchecked_units.load(memory_order_relaxed) == 0;  // 1
 }
 
-LOCKSTEP_INLINE void locked(const void* object, bool is_watched, role as) {
+LOCKSTEP_INLINE void locked(const void* object, role as) {
   note(object, as);
-  if (is_watched) note_lock(object, true);
+  note_lock(object, true);
 }
 
 LOCKSTEP_INLINE bool is_held_here(const void* object) {
@@ -145,7 +145,7 @@ LOCKSTEP_INLINE void check_owner(const void* object, const char* kind) {
 
 LOCKSTEP_INLINE void unlocking(const void* object, const char* kind, role as) {
   if (as == role::owner) check_owner(object, kind);
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, false);
+  note_lock(object, false);
   sync_point();
   if (forget(object, as, number_of_this_thread()) || !table_is_whole()) return;
   const thread_label reader = one_of(object, role::reader);

@@ -79,7 +79,7 @@ class parked_thread : public list_node<parked_thread> {
       : word_(0), purpose_(purpose), first_queue_(queue) {}
 
   /// Waits for the notification; false if `until` came first.
-  bool wait(wait_policy policy, deadline until = deadline::never(),
+  bool wait(wait_policy policy, std::uint64_t until = no_deadline,
             source_place where = source_place(),
             wait_history& history = this_thread_history_in_queues()) {
     word_waiter<was_notified> what(word_, {first_queue_}, where, waitable::single_yield_time);
@@ -282,7 +282,7 @@ class queued_word {
   std::uintptr_t key() const noexcept { return queue_key::of(word_, Rules::queue); }
 
   /// After a failed first look: waits awake, then in the queue, and takes; false if `until` came first.
-  bool take_slowly(std::uint32_t as, deadline until, source_place where = source_place()) {
+  bool take_slowly(std::uint32_t as, std::uint64_t until, source_place where = source_place()) {
     const misuse::waiting_scope waiting(&word_);
     if (poll(as, until, where)) return true;
     parked_thread self(as, key());
@@ -306,7 +306,7 @@ class queued_word {
 
   /// Repeats try_take() while the policy waits awake. Called after a failed try, so it begins with a pause: each look
   /// takes the word's line away from the holder.
-  bool poll(std::uint32_t as, deadline until, source_place where = source_place()) {
+  bool poll(std::uint32_t as, std::uint64_t until, source_place where = source_place()) {
     attempt now(*this, as, where);
     return wait_engine::wait_slowly(now, policy_, this_thread_history(), until,
                                     wait_engine::rung::yield);
@@ -370,7 +370,7 @@ class handed_word : public queued_word<handed_word<Rules>, Rules> {
   using queued_word<handed_word, Rules>::queued_word;
 
   /// Waits its turn; false if `until` came first.
-  bool finish(parked_thread& self, deadline until, source_place where) {
+  bool finish(parked_thread& self, std::uint64_t until, source_place where) {
     if (self.wait(this->policy_, until, where) || !this->leave(self)) return true;
     hand_over();  // the waiters behind it may go if only this one held them up
     return false;

@@ -31,7 +31,7 @@
 //     word.store(value)          (1)    odd = mark.fetch_or(1)         (4)
 //     fence                      (6)    fence                          (6)
 //     if (mark.load() is odd)    (3)    if (word.load() still fails)   (2)
-//       step to even, wake all   (5)      futex_wait(mark, odd)
+//       step to even, wake all   (5)      futex::wait(mark, odd)
 //
 // The two loads must not both miss the other side's store. The object chooses which side pays for the fence: the
 // sleeper alone (process_fence.hpp) where sleeping is rare, else both. Both sides must use the same choice. The sleeper
@@ -107,20 +107,19 @@ class sleeper_mark {
   }
 
   /// Announces the sleeper, then sleeps unless `what.ready()`. May return at any time.
-  LOCKSTEP_NOINLINE void sleep(waitable& what, deadline until,
+  LOCKSTEP_NOINLINE void sleep(waitable& what, std::uint64_t until,
                                fence_payer payer = fence_payer::sleeper) {
     const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
-    std::uint64_t end = until.nanoseconds();
     // Without the fence of both sides a notifier may miss the announcement. Then this thread looks again in a millisecond,
     // and one that does so anyway does not pay for the notifier.
     const std::uint64_t soon = monotonic_nanoseconds() + 1000000;
-    if (payer == fence_payer::both || end <= soon) {
+    if (payer == fence_payer::both || until <= soon) {
       thread_fence(memory_order_seq_cst);  // 6
     } else if (!fence_heavy()) {
-      end = soon;
+      until = soon;
     }
     if (what.ready()) return;
-    futex_wait(mark_, odd, end);
+    futex::wait(mark_, odd, until);
   }
 
   /// After a sleep that reached its deadline: the notifier need not wake this thread. Requires: no other thread ever
@@ -268,7 +267,7 @@ class awaited_word : public waitable {
   }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }
-  void sleep(deadline until) override { at_.mark_.sleep(*this, until, at_.payer_); }
+  void sleep(std::uint64_t until) override { at_.mark_.sleep(*this, until, at_.payer_); }
   /// After a sleep that reached its deadline: see sleeper_mark.
   void withdraw() noexcept { at_.mark_.withdraw(); }
   bool is_separated() noexcept override { return whom_.is_separated(); }

@@ -91,21 +91,18 @@ struct wait_rungs {
   static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
   static constexpr unsigned unmeasured_yields = 6;
 
-  static bool is_over(deadline until) {
-    return !until.is_never() && until.is_past(monotonic_nanoseconds());
-  }
-  static deadline earlier(deadline a, deadline b) noexcept {
-    return a.nanoseconds() < b.nanoseconds() ? a : b;
+  static bool is_over(std::uint64_t until) {
+    return until != no_deadline && monotonic_nanoseconds() >= until;
   }
 
   /// Polls for `budget` nanoseconds, and at most one poll longer.
-  static bool spin(waitable& what, std::uint64_t budget, deadline until) {
-    if (budget == no_deadline && until.is_never()) {
+  static bool spin(waitable& what, std::uint64_t budget, std::uint64_t until) {
+    if (budget == no_deadline && until == no_deadline) {
       while (!wait_engine::poll(what)) continue;
       return true;
     }
     const std::uint64_t start = monotonic_nanoseconds();
-    for (std::uint64_t now = start; now - start < budget && !until.is_past(now);) {
+    for (std::uint64_t now = start; now - start < budget && now < until;) {
       if (wait_engine::poll(what)) return true;
       now = monotonic_nanoseconds();
     }
@@ -113,11 +110,11 @@ struct wait_rungs {
   }
 
   /// Gives the CPU to others while that helps.
-  static bool yield(waitable& what, backoff_trust& trust, deadline until) {
+  static bool yield(waitable& what, backoff_trust& trust, std::uint64_t until) {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
     round_pace* const round = what.rounds();
-    for (unsigned i = 0; i < what.yield_limit && !until.is_past(before); ++i) {
+    for (unsigned i = 0; i < what.yield_limit && before < until; ++i) {
       if (round != nullptr && round->should_poll(before)) {
         const bool has_come = spin(what, round->polls_until() - before, until);
         round->polled(has_come);
@@ -141,18 +138,19 @@ struct wait_rungs {
     return false;
   }
 
-  static deadline next_beat(const wait_pulse* pulse) {
-    return pulse == nullptr ? deadline::never() : deadline::after(pulse->interval);
+  static std::uint64_t next_beat(const wait_pulse* pulse) {
+    return pulse == nullptr ? no_deadline : deadline::after(pulse->interval).nanoseconds();
   }
   /// Sleeps until it is ready, or polls with spin(). Meanwhile it calls the thread's pulse, if it has one.
-  static bool stay(waitable& what, deadline until, bool sleeps) {
+  static bool stay(waitable& what, std::uint64_t until, bool sleeps) {
     const wait_pulse*& own = wait_pulse::of_this_thread();
     const wait_pulse* const pulse = own;
-    for (deadline beat = next_beat(pulse); !what.ready();) {
+    for (std::uint64_t beat = next_beat(pulse); !what.ready();) {
       if (is_over(until)) return what.ready();
+      const std::uint64_t next = lesser(beat, until);
       if (sleeps) {
-        what.sleep(earlier(beat, until));
-      } else if (spin(what, no_deadline, earlier(beat, until))) {
+        what.sleep(next);
+      } else if (spin(what, no_deadline, next)) {
         return true;
       }
       if (!is_over(beat)) continue;
@@ -178,17 +176,22 @@ LOCKSTEP_INLINE bool wait_engine::poll(waitable& what) {
 
 // The ladder.
 
-LOCKSTEP_INLINE bool wait_engine::begins_with_polls(wait_policy policy, wait_history& history) {
-  return !policy.is_block() && !policy.is_crowded() &&
-         (!policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks()));
+LOCKSTEP_INLINE bool wait_engine::begins_with_polls(policy_kind kind, wait_history& history) {
+  return kind == policy_kind::spin || kind == policy_kind::hybrid ||
+         (kind == policy_kind::adaptive && cpus_for_waits() > 1 && history.spinning.asks());
 }
 
 LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait_history& history,
-                                        deadline until, rung first, rung last,
-                                        observed_wait& seen) {
-  const bool adapts = policy.is_adaptive() && !policy.is_crowded();
+                                        std::uint64_t until, rung first, rung last,
+                                        observed_wait* seen) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0) && seen == nullptr) {
+    observed_wait here(what.subject());
+    return climb(what, policy, history, until, first, last, &here);
+  }
+  const policy_kind kind = policy.kind();
+  const bool adapts = kind == policy_kind::adaptive, spins = kind == policy_kind::spin;
 
-  if (policy.is_crowded() && last == rung::sleep && until.is_never() && observers() == 0 &&
+  if (policy.is_crowded() && last == rung::sleep && until == no_deadline && seen == nullptr &&
       what.rounds() == nullptr && history.yielding.goes_unmeasured()) {
     for (unsigned i = 0; i < wait_rungs::unmeasured_yields; ++i) {
       yield_thread();
@@ -196,40 +199,39 @@ LOCKSTEP_INLINE bool wait_engine::climb(waitable& what, wait_policy policy, wait
     }
   }
 
-  if (first == rung::poll && !(policy.is_spin() && last == rung::sleep)) {
-    const std::uint64_t budget = policy.is_hybrid()
-                                     ? static_cast<std::uint64_t>(policy.spin_time().count())
-                                     : std::uint64_t{wait_rungs::spin_budget};
+  if (first == rung::poll && !(spins && last == rung::sleep)) {
+    std::uint64_t budget = wait_rungs::spin_budget;
+    if (kind == policy_kind::hybrid) budget = converted<std::uint64_t>(policy.spin_time().count());
     const bool is_ready = wait_rungs::spin(what, budget, until);
     if (adapts) history.spinning.learn(is_ready);
     if (is_ready) return true;
   }
 
   if (last == rung::poll) return false;
-  if (first <= rung::yield && !policy.is_spin() && !policy.is_block()) {
+  if (first <= rung::yield && !spins && kind != policy_kind::block) {
     const bool is_separated = adapts && what.is_separated();
     if (is_separated && history.yielding.is_stopped() &&
         wait_rungs::spin(what, wait_rungs::far_budget, until)) {
       return true;
     }
-    if (policy.is_hybrid() || history.yielding.asks()) {
-      seen.enter(wait_stage::yield);
+    if (kind >= policy_kind::hybrid || history.yielding.asks()) {
+      if (LOCKSTEP_UNLIKELY(seen != nullptr)) seen->enter(wait_stage::yield);
       if (wait_rungs::yield(what, history.yielding, until)) return true;
     }
   }
 
   if (last != rung::sleep) return false;
-  if (!policy.is_spin()) seen.enter(wait_stage::sleep);
-  return wait_rungs::stay(what, until, !policy.is_spin());
+  if (LOCKSTEP_UNLIKELY(seen != nullptr) && !spins) seen->enter(wait_stage::sleep);
+  return wait_rungs::stay(what, until, !spins);
 }
 
 LOCKSTEP_INLINE void wake_all_sleepers(const wait_word* word) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  futex_wake_all(word);
+  futex::wake_all(word);
 }
 LOCKSTEP_INLINE void wake_one_sleeper(const wait_word* word) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  futex_wake_one(word);
+  futex::wake_one(word);
 }
 
 }  // namespace detail

@@ -5,7 +5,8 @@
 // the kernel. Only the first look and the first poll are compiled for each kind of wait. The rest of the ladder, its
 // budgets and their measurements are in src/wait/wait_engine.cpp.
 //
-//   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
+//   WAIT-1  wait() returns true only after ready() was true, false only after the deadline `until`: a time of
+//           monotonic_nanoseconds(), or no_deadline.
 //   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced the sleeper:
 //           no wake-up can be lost between the last look and the sleep.
 //   WAIT-4  A thread with a pulse (wait_pulse) calls it once an interval on the last rung, first one interval after
@@ -48,7 +49,7 @@ class waitable {
   /// Looks, with acquire order; never blocks. It may take what it finds: after true, the engine does not look again.
   virtual bool ready() = 0;
   /// Announces a sleeper, looks again, sleeps; may return at any time. The engine never calls it with spin().
-  virtual void sleep(deadline) {}
+  virtual void sleep(std::uint64_t /*until*/) {}
   /// Whether the awaited thread runs on another CPU. Called after the spin if the policy adapts and is not crowded.
   virtual bool is_separated() noexcept { return false; }
   /// If only the caller of a crowd waits for it: what is known of its rounds (member_pace.hpp).
@@ -56,7 +57,7 @@ class waitable {
   /// What it is, for observers (hooks.hpp).
   virtual void describe(wait_subject&) const noexcept {}
 
-  /// For observed_wait.
+  /// For observers.
   wait_subject subject() const noexcept {
     wait_subject result = {};
     result.object = result.sleeps_on = this;
@@ -93,7 +94,7 @@ class wait_engine {
   /// Waits until `what.ready()`. Returns false if `until` came first.
   template <class Waitable>
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
-                   deadline until = deadline::never()) {
+                   std::uint64_t until = no_deadline) {
     return what.Waitable::ready() || wait_slowly(what, policy, history, until);
   }
   /// The same after a failed first look, up to the rung `last`. Also false if that rung ends without success. Locks
@@ -102,15 +103,15 @@ class wait_engine {
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history,
-                                            deadline until = deadline::never(),
+                                            std::uint64_t until = no_deadline,
                                             rung last = rung::sleep) {
-    const bool polls = begins_with_polls(policy, history);
+    const policy_kind kind = policy.kind();
+    const bool polls = begins_with_polls(kind, history);
     if (polls && what.pauses == 1 && first_poll(what)) {
-      if (policy.is_adaptive()) history.spinning.paid();
+      if (kind == policy_kind::adaptive) history.spinning.paid();
       return true;
     }
-    observed_wait seen(what);
-    return climb(what, policy, history, until, polls ? rung::poll : rung::yield, last, seen);
+    return climb(what, policy, history, until, polls ? rung::poll : rung::yield, last);
   }
   /// Polls about as long as poll(). It ends most waits that the first look does not end, so it is compiled for each
   /// kind of wait. It does not read the clock, which costs as much as one pause. The first looks have no pause: where a
@@ -130,15 +131,26 @@ class wait_engine {
   /// Polls for the time between two looks at the clock.
   static bool poll(waitable& what);
 
-  /// The ladder from the rung `first` on, after a failed look. Observers know this wait already, as `seen`.
-  static bool climb(waitable& what, wait_policy policy, wait_history& history, deadline until,
-                    rung first, rung last, observed_wait& seen);
+  /// The ladder from the rung `first` on, after a failed look. `seen`: if observers know of this wait already.
+  static bool climb(waitable& what, wait_policy policy, wait_history& history, std::uint64_t until,
+                    rung first, rung last, observed_wait* seen = nullptr);
 
  private:
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
 
-  static bool begins_with_polls(wait_policy policy, wait_history& history);
+  static bool begins_with_polls(policy_kind kind, wait_history& history);
 };
+
+/// Polls until have_come(), for 1.5 us at most: before a member does what others are late for. A member that is in time
+/// comes within two line transfers, at most 0.5 us.
+template <class Come>
+bool come_in_time(const Come& have_come) {
+  for (unsigned polls = 48; !have_come(); --polls) {
+    if (polls == 0) return false;
+    polling_pause();
+  }
+  return true;
+}
 
 namespace misuse {
 
@@ -164,7 +176,7 @@ class waiting_scope {
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
 template <class Waitable>
 bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
-                  deadline until) {
+                  std::uint64_t until) {
   if (what.Waitable::ready()) return true;
   const misuse::waiting_scope waiting(object);
   return wait_engine::wait_slowly(what, policy, history, until);
@@ -213,7 +225,7 @@ class word_waiter : public waitable {
     return done_(word_.load(memory_order_acquire));  // 1
   }
 
-  void sleep(deadline until) override {
+  void sleep(std::uint64_t until) override {
     std::uint32_t word = word_.load(memory_order_relaxed);  // 3
     if (done_(word)) return;
     announced_ = true;
@@ -222,7 +234,7 @@ class word_waiter : public waitable {
                                        memory_order_relaxed)) {                          // 2
       return;
     }
-    futex_wait(word_, word | sleeping_bit, until.nanoseconds());
+    futex::wait(word_, word | sleeping_bit, until);
   }
 
   /// The word is the first of its object.
@@ -264,7 +276,7 @@ struct word_is {
 /// Waits until done(word); false if `until` came first. The word belongs to `object`.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
-                     deadline until = deadline::never(), call_site where = call_site::none(),
+                     std::uint64_t until = no_deadline, call_site where = call_site::none(),
                      std::uint64_t yield_time = waitable::shared_yield_time) {
   word_waiter<Done> what(word, done, where, yield_time);
   return wait_watched(what, object, policy, this_thread_history(), until);
@@ -317,7 +329,7 @@ class short_lock {
     wait_engine::wait_slowly(now, policy, this_thread_history());
   }
   static void unlock(wait_word& word) {
-    if (word.exchange(is_free, memory_order_release) == slept_on) futex_wake_one(&word);  // 5
+    if (word.exchange(is_free, memory_order_release) == slept_on) futex::wake_one(&word);  // 5
   }
 
  private:

@@ -21,8 +21,8 @@
 namespace {
 
 using lockstep::detail::native_futex;
-using lockstep::detail::steady_nanoseconds;
 using lockstep::detail::wait_word;
+using lockstep::detail::native::monotonic_nanoseconds;
 
 /// Refuses the call to this thread and to those that it makes.
 bool refuse(unsigned number) {
@@ -38,9 +38,9 @@ bool refuse(unsigned number) {
 /// How often a wait of 150 ms returns: the kernel reads its seconds and its nanoseconds.
 int returns_of_a_wait() {
   const wait_word word{0};
-  const std::uint64_t deadline = steady_nanoseconds() + 150000000;
+  const std::uint64_t deadline = monotonic_nanoseconds() + 150000000;
   int returns = 0;
-  for (; steady_nanoseconds() < deadline; ++returns) native_futex::wait(word, 0, deadline);
+  for (; monotonic_nanoseconds() < deadline; ++returns) native_futex::wait(word, 0, deadline);
   return returns;
 }
 

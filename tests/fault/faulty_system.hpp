@@ -46,7 +46,7 @@ struct faulty_system {
 
   static std::uint64_t now() noexcept {
     maybe_jump();
-    const std::uint64_t real = detail::steady_nanoseconds() + ahead_;
+    const std::uint64_t real = detail::native::monotonic_nanoseconds() + ahead_;
     constexpr std::uint64_t millisecond = 1000000, stretch = 40 * millisecond;
     switch (clock) {
       case clock_kind::coarse: return real - real % millisecond;
@@ -111,7 +111,7 @@ struct faulty_system {
       ++early;
       left = limit;
     }
-    return detail::steady_nanoseconds() + left;
+    return detail::native::monotonic_nanoseconds() + left;
   }
 
   inline static std::atomic<std::uint64_t> ahead_{0};
@@ -123,29 +123,31 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  test::faulty_system::wait(word, expected, deadline);
-}
-inline void futex_wake_one(const wait_word* word) {
-  test::faulty_system::before_wake(word);
-  native_futex::wake_one(word);
-}
-inline void futex_wake_all(const wait_word* word) {
-  test::faulty_system::before_wake(word);
-  native_futex::wake_all(word);
-}
+struct futex {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    test::faulty_system::wait(word, expected, deadline);
+  }
+  static void wake_one(const wait_word* word) {
+    test::faulty_system::before_wake(word);
+    native_futex::wake_one(word);
+  }
+  static void wake_all(const wait_word* word) {
+    test::faulty_system::before_wake(word);
+    native_futex::wake_all(word);
+  }
+};
 inline void yield_thread() noexcept {
   std::this_thread::yield();
   test::faulty_system::after_yield();
 }
-inline void polling_pause() noexcept { cpu_relax(); }
+using native::polling_pause;
 inline int current_cpu() noexcept { return native_system::current_cpu(); }
 inline bool move_off_cpu(unsigned cpu) noexcept { return native_system::move_off(cpu); }
-inline bool is_machine_full(bool untold) noexcept { return native_system::is_machine_full(untold); }
+inline machine_load load_of_machine() noexcept { return native_system::load_of_machine(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return test::faulty_system::now(); }
-inline void fence_light() noexcept { process_fence::light(); }
+using native::fence_light;
 inline bool fence_heavy() noexcept {
-  return !test::faulty_system::refuses_fence() && process_fence::heavy();
+  return !test::faulty_system::refuses_fence() && native::fence_heavy();
 }
 
 inline unsigned usable_cpus() {

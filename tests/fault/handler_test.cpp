@@ -173,7 +173,7 @@ void send(pthread_t target, const std::atomic<int>& ended) {
   for (int sent = 0; sent < rounds; ++sent) {
     while (ended < sent) std::this_thread::yield();
     // Now before the wait, now in its middle.
-    for (int i = sent % 64; i > 0; --i) lockstep::detail::cpu_relax();
+    for (int i = sent % 64; i > 0; --i) lockstep::detail::native::polling_pause();
     pthread_kill(target, SIGUSR1);
   }
   while (ended < rounds) std::this_thread::yield();

@@ -31,6 +31,7 @@ namespace {
 
 using lockstep::wait_policy;
 using lockstep::detail::process_fence;
+namespace native = lockstep::detail::native;
 using lockstep::test::cannot_be_tested;
 using lockstep::test::in_child;
 using lockstep::test::run_all_workloads;
@@ -165,7 +166,7 @@ TEST_P(no_membarrier, from_the_start_is_replaced_by_fences_and_said_by_name) {
     if (!refuse_membarrier(error)) return cannot_be_tested;
     if (process_fence::prepare() != process_fence::kind::symmetric) return 2;
     if (std::string(process_fence::name()) != "seq_cst fence, both pay") return 3;
-    if (!process_fence::heavy()) return 4;
+    if (!native::fence_heavy()) return 4;
     return run_workloads(4);
   }));
 }
@@ -211,7 +212,7 @@ TEST_P(no_membarrier, any_more_after_it_was_granted_makes_sleepers_look_again_an
     while (!refused) lost += wake_sleepers_of_boards(5);
     refuser.join();
     if (failed) return cannot_be_tested;
-    if (process_fence::heavy()) return 3;
+    if (native::fence_heavy()) return 3;
     return lost + wake_sleepers_of_boards(100) + run_workloads(4);
   }));
 }

@@ -28,7 +28,7 @@ using lockstep::test::watched_thread;
 
 /// In the child: what it makes for itself.
 int use_fresh_objects() {
-  if (!lockstep::detail::process_fence::heavy()) return 2;
+  if (!lockstep::detail::native::fence_heavy()) return 2;
   long wrong = 0;
   for (const wait_policy policy : {wait_policy::block(), wait_policy()}) {
     for (const std::size_t threads : {2u, 5u}) {

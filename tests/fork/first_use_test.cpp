@@ -97,7 +97,8 @@ int fork_in_the_middle(unsigned round) {
   }
   uses();  // made before: its guard is none of the library's
   go = true;
-  for (unsigned spins = round * 37 % 2000; spins > 0; --spins) lockstep::detail::cpu_relax();
+  for (unsigned spins = round * 37 % 2000; spins > 0; --spins)
+    lockstep::detail::native::polling_pause();
   int wrong = 0;
   std::vector<pid_t> children;
   for (int i = 0; i < 4; ++i) {

@@ -72,7 +72,7 @@ void until_alone(const std::atomic<int>& alone, const Loop& loop) {
 }
 /// Whether the calling thread runs a loop without a region.
 bool is_alone() {
-  const auto* const at = lockstep::detail::nesting::innermost();
+  const auto* const at = lockstep::detail::innermost_region();
   return at != nullptr && at->boards == nullptr;
 }
 

@@ -264,7 +264,7 @@ class lent_threads final : public crew {
 
 /// Whether the calling thread runs a loop without a region.
 bool is_alone() {
-  const auto* const at = lockstep::detail::nesting::innermost();
+  const auto* const at = lockstep::detail::innermost_region();
   return at != nullptr && at->boards == nullptr;
 }
 
@@ -512,7 +512,7 @@ TEST_P(promises_of, an_exception_is_thrown_on_the_caller_and_leaves_the_team_usa
                         if (!has_thrown.exchange(true)) throw std::range_error("one");
                       }),
                  std::range_error);
-    EXPECT_EQ(lockstep::detail::nesting::innermost(), nullptr);
+    EXPECT_EQ(lockstep::detail::innermost_region(), nullptr);
     expect_usable(all, of, members());
   });
 }

@@ -24,12 +24,12 @@ bool contains(const std::string& text, const std::string& part) {
 
 void wait_for_one(word& flag) {
   while (flag.load(memory_order_acquire) == 0) {
-    detail::futex_wait(flag, 0, detail::no_deadline);
+    detail::futex::wait(flag, 0, detail::no_deadline);
   }
 }
 void set_and_wake(word& flag) {
   flag.store(1, memory_order_release);
-  detail::futex_wake_all(&flag);
+  detail::futex::wake_all(&flag);
 }
 
 TEST(explorer, finds_nothing_wrong_with_a_futex_used_well) {
@@ -53,12 +53,12 @@ TEST(explorer, finds_the_wake_that_comes_before_the_sleep) {
     word flag{0}, sleepers{0};
     threads({[&] {
                flag.store(1, memory_order_release);
-               if (sleepers.load(memory_order_relaxed) != 0) detail::futex_wake_all(&sleepers);
+               if (sleepers.load(memory_order_relaxed) != 0) detail::futex::wake_all(&sleepers);
              },
              [&] {
                if (flag.load(memory_order_acquire) != 0) return;
                sleepers.store(1, memory_order_relaxed);
-               detail::futex_wait(sleepers, 1, detail::no_deadline);
+               detail::futex::wait(sleepers, 1, detail::no_deadline);
              }});
   });
   EXPECT_TRUE(contains(failure, "a wake-up is lost")) << failure;
@@ -75,13 +75,13 @@ TEST(explorer, finds_the_store_buffer_between_a_store_and_a_load) {
                  if (fenced) detail::thread_fence(detail::memory_order_seq_cst);
                  if (sleepers.load(memory_order_relaxed) == 0) return;
                  sleepers.store(2, memory_order_relaxed);
-                 detail::futex_wake_all(&sleepers);
+                 detail::futex::wake_all(&sleepers);
                },
                [&] {
                  sleepers.store(1, memory_order_relaxed);
                  if (fenced) detail::thread_fence(detail::memory_order_seq_cst);
                  if (flag.load(memory_order_acquire) != 0) return;
-                 detail::futex_wait(sleepers, 1, detail::no_deadline);
+                 detail::futex::wait(sleepers, 1, detail::no_deadline);
                }});
     });
   };
@@ -190,13 +190,13 @@ TEST(explorer, lets_a_sleep_end_at_its_deadline_and_for_no_reason) {
   EXPECT_EQ(find_failure([&] {
               word flag{0};
               threads({[&] {
-                         detail::futex_wait(flag, 0, detail::no_deadline);
+                         detail::futex::wait(flag, 0, detail::no_deadline);
                          if (flag.load(memory_order_acquire) == 0) early.add(1);
                        },
                        [&] { set_and_wake(flag); },
                        [&] {
                          const std::uint64_t later = detail::monotonic_nanoseconds() + 1;
-                         detail::futex_wait(flag, 0, later);
+                         detail::futex::wait(flag, 0, later);
                          on_time.add(1);
                        }});
             }),

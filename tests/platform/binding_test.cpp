@@ -102,7 +102,8 @@ TEST(machine, is_full_while_more_threads_run_than_it_has_cpus) {
     while (!is_seen && std::chrono::steady_clock::now() < end) {
       if (rank != 0) continue;
       errno = 4711;
-      if (lockstep::detail::is_machine_full(false)) is_seen = true;
+      if (lockstep::detail::load_of_machine() == lockstep::detail::machine_load::full)
+        is_seen = true;
       EXPECT_EQ(errno, 4711);
     }
   });

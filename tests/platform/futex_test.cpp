@@ -38,8 +38,8 @@ using futex = other_systems::futex_of_this_round;
 using futex = lockstep::detail::native_futex;
 #endif
 using lockstep::detail::no_deadline;
-using lockstep::detail::steady_nanoseconds;
 using lockstep::detail::wait_word;
+using lockstep::detail::native::monotonic_nanoseconds;
 using lockstep::test::run_threads;
 using lockstep::test::watched_thread;
 using std::memory_order_acquire;
@@ -194,7 +194,7 @@ constexpr std::uint64_t hour = 3600000000000;
 
 TEST(futex, FUTEX_3_no_wake_is_lost_by_those_who_wait_until_a_time) {
   wait_word there{0}, back{0};
-  ping_pong<futex>(there, back, 10000, steady_nanoseconds() + hour);
+  ping_pong<futex>(there, back, 10000, monotonic_nanoseconds() + hour);
   EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
 }
 
@@ -204,11 +204,11 @@ TEST(futex, FUTEX_2_wakes_reach_those_who_are_near_their_deadline) {
     wait_word word{0};
     std::uint64_t woken_at = 0;
     std::thread waiter([&] {
-      const std::uint64_t deadline = steady_nanoseconds() + 60000000;
-      while (word.load(memory_order_acquire) == 0 && steady_nanoseconds() < deadline)
+      const std::uint64_t deadline = monotonic_nanoseconds() + 60000000;
+      while (word.load(memory_order_acquire) == 0 && monotonic_nanoseconds() < deadline)
         futex::wait(word, 0, deadline);
       while (word.load(memory_order_acquire) == 0) futex::wait(word, 0, no_deadline);
-      woken_at = steady_nanoseconds();
+      woken_at = monotonic_nanoseconds();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(round));
     word.store(1, memory_order_release);
@@ -221,7 +221,7 @@ TEST(futex, FUTEX_2_wakes_reach_those_who_are_near_their_deadline) {
 TEST(futex, FUTEX_4_a_deadline_in_the_past_lets_the_wait_return) {
   wait_word word{0};
   for (const std::uint64_t deadline :
-       {std::uint64_t{0}, std::uint64_t{1}, steady_nanoseconds() - 1}) {
+       {std::uint64_t{0}, std::uint64_t{1}, monotonic_nanoseconds() - 1}) {
     futex::wait(word, 0, deadline);
   }
   EXPECT_EQ(word.load(memory_order_relaxed), 0u);
@@ -231,15 +231,15 @@ TEST(futex, FUTEX_4_a_deadline_in_the_past_lets_the_wait_return) {
 TEST(futex, FUTEX_4_the_nearest_deadlines_let_the_wait_return) {
   wait_word word{0};
   for (std::uint64_t rest = 0; rest < 3000; rest += 10)
-    futex::wait(word, 0, steady_nanoseconds() + rest);
+    futex::wait(word, 0, monotonic_nanoseconds() + rest);
   EXPECT_EQ(word.load(memory_order_relaxed), 0u);
 }
 
 TEST(futex, FUTEX_4_a_deadline_is_slept_for_on_the_monotonic_clock) {
   wait_word word{0};
-  const std::uint64_t deadline = steady_nanoseconds() + 20000000;
+  const std::uint64_t deadline = monotonic_nanoseconds() + 20000000;
   int returns = 0;
-  while (steady_nanoseconds() < deadline) {
+  while (monotonic_nanoseconds() < deadline) {
     futex::wait(word, 0, deadline);
     ++returns;
   }

@@ -19,6 +19,7 @@
 namespace {
 
 using lockstep::detail::process_fence;
+namespace native = lockstep::detail::native;
 using lockstep::detail::wait_word;
 using std::memory_order_relaxed;
 
@@ -57,7 +58,7 @@ class litmus {
     gate_.arrive_and_wait();
     for (std::uint32_t i = 1; i < longest_ && !ended_.load(memory_order_relaxed); ++i) {
       notified_.store(i, memory_order_relaxed);
-      process_fence::light();
+      native::fence_light();
       notifier_saw_.push_back(announced_.load(memory_order_relaxed));
     }
   }
@@ -67,7 +68,7 @@ class litmus {
     gate_.arrive_and_wait();
     for (std::uint32_t j = 1; j <= steps_; ++j) {
       announced_.store(j, memory_order_relaxed);
-      process_fence::heavy();
+      native::fence_heavy();
       sleeper_saw_.push_back(notified_.load(memory_order_relaxed));
     }
     ended_.store(true, memory_order_relaxed);
@@ -119,7 +120,7 @@ TEST_F(process_fence_test, prepare_decides_once) {
 
 TEST_F(process_fence_test, heavy_is_granted_and_leaves_errno_alone) {
   errno = 77;
-  EXPECT_TRUE(process_fence::heavy());
+  EXPECT_TRUE(native::fence_heavy());
   EXPECT_EQ(errno, 77);
 }
 
@@ -141,7 +142,7 @@ TEST_F(process_fence_test, FENCE_1_holds_where_the_system_refuses_its_barrier) {
       {
         require(refuse_membarrier(), no_filters);
         require(process_fence::prepare() == process_fence::kind::symmetric, 1);
-        require(process_fence::heavy(), 2);
+        require(native::fence_heavy(), 2);
         require(both_missed(100000) == 0, 3);
         std::_Exit(0);
       },
@@ -152,9 +153,9 @@ TEST_F(process_fence_test, heavy_says_so_when_a_barrier_once_granted_is_refused)
   EXPECT_EXIT(
       {
         if (process_fence::prepare() != process_fence::kind::asymmetric) std::_Exit(no_filters);
-        require(process_fence::heavy(), 1);
+        require(native::fence_heavy(), 1);
         require(refuse_membarrier(), no_filters);
-        require(!process_fence::heavy(), 2);
+        require(!native::fence_heavy(), 2);
         std::_Exit(0);
       },
       held_or_cannot_be_tested, "");

@@ -26,7 +26,7 @@ void expect_a_sleeper_to_be_woken_by(void (*wake)(const detail::wait_word*)) {
   detail::system_thread sleeper([&] {
     watched.enter();
     while (word.load(std::memory_order_acquire) == 0) {
-      detail::futex_wait(word, 0, detail::no_deadline);
+      detail::futex::wait(word, 0, detail::no_deadline);
     }
   });
   watched.wait_until_asleep();
@@ -36,8 +36,8 @@ void expect_a_sleeper_to_be_woken_by(void (*wake)(const detail::wait_word*)) {
 }
 
 TEST(system, FUTEX_2_both_wakes_let_a_sleeper_return) {
-  expect_a_sleeper_to_be_woken_by(detail::futex_wake_one);
-  expect_a_sleeper_to_be_woken_by(detail::futex_wake_all);
+  expect_a_sleeper_to_be_woken_by(detail::futex::wake_one);
+  expect_a_sleeper_to_be_woken_by(detail::futex::wake_all);
 }
 
 TEST(system, a_plain_thread_calls_its_function_and_is_joined) {
@@ -57,16 +57,16 @@ TEST(system, FUTEX_4_deadlines_are_times_of_its_own_clock) {
   const std::uint64_t deadline = detail::monotonic_nanoseconds() + 10000000;
   int returns = 0;
   for (; detail::monotonic_nanoseconds() < deadline; ++returns) {
-    detail::futex_wait(word, 0, deadline);
+    detail::futex::wait(word, 0, deadline);
   }
   EXPECT_LT(returns, 100);
 }
 
 TEST(system, its_clock_is_the_steady_one) {
-  const std::uint64_t before = detail::steady_nanoseconds();
+  const std::uint64_t before = detail::native::monotonic_nanoseconds();
   const std::uint64_t now = detail::monotonic_nanoseconds();
   EXPECT_LE(before, now);
-  EXPECT_LE(now, detail::steady_nanoseconds());
+  EXPECT_LE(now, detail::native::monotonic_nanoseconds());
 }
 
 TEST(system, FENCE_1_the_heavy_side_of_the_fence_is_granted) {

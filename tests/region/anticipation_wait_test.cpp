@@ -30,10 +30,10 @@ struct region : lockstep::detail::waitable {
 
   explicit region(std::uint64_t from, std::uint64_t its_late = 0) : at(from), late(its_late) {}
   bool ready() override { return scripted_system::instance().now >= at; }
-  void sleep(deadline until) override {
-    sleeps.push_back(until.nanoseconds());
+  void sleep(std::uint64_t until) override {
+    sleeps.push_back(until);
     std::uint64_t& now = scripted_system::instance().now;
-    now = std::max(now, std::min(at, until.nanoseconds())) + late;
+    now = std::max(now, std::min(at, until)) + late;
   }
 };
 
@@ -196,11 +196,11 @@ struct missed_and_then : lockstep::detail::waitable {
     go_on(now);
     return was_woken || now >= begin(count);
   }
-  void sleep(deadline until) override {
-    sleeps.push_back(until.nanoseconds());
+  void sleep(std::uint64_t until) override {
+    sleeps.push_back(until);
     std::uint64_t& now = scripted_system::instance().now;
     const std::uint64_t woken = wakes_after != 0 ? begin(wakes_after - 1) + 20 * us : begin(count);
-    now = std::max(now, std::min(woken, until.nanoseconds()));
+    now = std::max(now, std::min(woken, until));
     if (wakes_after != 0 && now >= woken) was_woken = true;
   }
 };

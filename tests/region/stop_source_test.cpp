@@ -160,7 +160,7 @@ TEST(stop_source, STOP_2_who_sleeps_is_woken_after_the_change) {
     until_stopped(stop_source& of, std::uint32_t number, sleeper_mark& its)
         : stop(of), region(number), mark(its) {}
     bool ready() noexcept override { return stop.requested(region); }
-    void sleep(lockstep::deadline until) override { mark.sleep(*this, until, fence_payer::both); }
+    void sleep(std::uint64_t until) override { mark.sleep(*this, until, fence_payer::both); }
   };
   stop_source stop;
   sleeper_mark mark;

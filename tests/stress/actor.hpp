@@ -59,7 +59,7 @@ class actor {
     const std::size_t draw = random.below(64);
     if (draw < 48) return;
     if (draw == 48) return std::this_thread::yield();
-    for (std::size_t i = std::size_t{1} << draw % 9; i > 0; --i) detail::cpu_relax();
+    for (std::size_t i = std::size_t{1} << draw % 9; i > 0; --i) detail::native::polling_pause();
   }
 
   /// Counts operations that are complete.

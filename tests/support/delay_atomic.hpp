@@ -33,7 +33,7 @@ class delay_source {
     if (draw % 64 != 0) return;
     if (draw / 64 % 4 == 0) return std::this_thread::yield();
     const std::uint64_t pauses = std::uint64_t{1} << (draw / 256 % 13);
-    for (std::uint64_t i = 0; i < pauses; ++i) detail::cpu_relax();
+    for (std::uint64_t i = 0; i < pauses; ++i) detail::native::polling_pause();
   }
 
   /// From now on the calling thread draws what follows from `seed`.

@@ -88,17 +88,19 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-  test::scripted_system::instance().sleep(word, expected, deadline);
-}
-inline void futex_wake_one(const wait_word*) {
-  test::scripted_system& system = test::scripted_system::instance();
-  system.note(test::call::wake_one, system.on_wake);
-}
-inline void futex_wake_all(const wait_word*) {
-  test::scripted_system& system = test::scripted_system::instance();
-  system.note(test::call::wake_all, system.on_wake);
-}
+struct futex {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    test::scripted_system::instance().sleep(word, expected, deadline);
+  }
+  static void wake_one(const wait_word*) {
+    test::scripted_system& system = test::scripted_system::instance();
+    system.note(test::call::wake_one, system.on_wake);
+  }
+  static void wake_all(const wait_word*) {
+    test::scripted_system& system = test::scripted_system::instance();
+    system.note(test::call::wake_all, system.on_wake);
+  }
+};
 inline void yield_thread() {
   test::scripted_system& system = test::scripted_system::instance();
   system.now += system.yield_cost;
@@ -132,7 +134,9 @@ inline bool move_off_cpu(unsigned cpu) {
   test::scripted_system::instance().left.push_back(cpu);
   return true;
 }
-inline bool is_machine_full(bool) { return test::scripted_system::instance().is_full; }
+inline machine_load load_of_machine() {
+  return test::scripted_system::instance().is_full ? machine_load::full : machine_load::has_room;
+}
 using system_thread = std::thread;
 
 }  // namespace detail

@@ -45,9 +45,9 @@ TEST(thread_log, waits_are_shown_one_inside_the_other) {
   const watched here(observer::watches);
   EXPECT_STREQ(kind_at(0), "none");
   {
-    const observed_wait outer(waits_for{"outer"});
+    const observed_wait outer(waits_for{"outer"}.subject());
     {
-      const observed_wait inner(waits_for{"inner"});
+      const observed_wait inner(waits_for{"inner"}.subject());
       EXPECT_STREQ(kind_at(0), "outer");
       EXPECT_STREQ(kind_at(1), "inner");
       EXPECT_STREQ(kind_at(2), "none");
@@ -60,9 +60,10 @@ TEST(thread_log, waits_are_shown_one_inside_the_other) {
 
 TEST(thread_log, more_waits_than_it_has_room_for_are_counted_and_not_shown) {
   const watched here(observer::watches);
-  const observed_wait a(waits_for{"a"}), b(waits_for{"b"}), c(waits_for{"c"}), d(waits_for{"d"});
+  const observed_wait a(waits_for{"a"}.subject()), b(waits_for{"b"}.subject()),
+      c(waits_for{"c"}.subject()), d(waits_for{"d"}.subject());
   {
-    const observed_wait e(waits_for{"e"});
+    const observed_wait e(waits_for{"e"}.subject());
     EXPECT_EQ(depth(), 5u);
     EXPECT_STREQ(kind_at(3), "d");
     EXPECT_STREQ(kind_at(4), "none");
@@ -74,14 +75,14 @@ TEST(thread_log, a_wait_that_began_for_a_ledger_alone_is_not_taken_for_one_of_be
   if (observers() != 0) GTEST_SKIP() << "LOCKSTEP_DELAY is set: then all waits are shown";
   {
     const watched here(observer::watches);
-    const observed_wait before(waits_for{"before"});
+    const observed_wait before(waits_for{"before"}.subject());
   }
   one_ledger_more();
   {
-    const observed_wait unseen(waits_for{"unseen"});
+    const observed_wait unseen(waits_for{"unseen"}.subject());
     const watched here(observer::watches);
     EXPECT_STREQ(kind_at(0), "none");
-    const observed_wait inner(waits_for{"inner"});
+    const observed_wait inner(waits_for{"inner"}.subject());
     EXPECT_STREQ(kind_at(0), "inner");
   }
   one_ledger_less();

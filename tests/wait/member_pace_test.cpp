@@ -13,6 +13,7 @@
 
 namespace {
 
+using lockstep::detail::machine_load;
 using lockstep::detail::member_pace;
 using lockstep::detail::round_pace;
 using lockstep::detail::separation_pace;
@@ -179,7 +180,7 @@ TEST(member_pace, a_time_slice_lost_to_a_stranger_turns_it_off_for_some_waits_GA
   EXPECT_FALSE(known.looked_after(1 * ms));
   EXPECT_TRUE(known.expects());
   EXPECT_TRUE(known.looked_after(3 * ms));
-  known.lost_slice(true);
+  known.lost_slice(machine_load::full);
   EXPECT_FALSE(known.expects());
   for (int i = 0; i < 60; ++i) known.came_after(ms);
   EXPECT_FALSE(known.expects());
@@ -280,11 +281,11 @@ TEST(member_pace, who_lost_a_time_slice_where_a_cpu_is_free_goes_on_and_moves_at
   EXPECT_FALSE(known.looked_after(1 * ms));
   EXPECT_EQ(known.separation.shares_cpu(5000 * ms), separation_pace::advice::stay);
   EXPECT_TRUE(known.looked_after(3 * ms));
-  known.lost_slice(false);
+  known.lost_slice(machine_load::has_room);
   EXPECT_TRUE(known.expects());
   EXPECT_EQ(known.separation.shares_cpu(5001 * ms), separation_pace::advice::move_if_free);
   EXPECT_TRUE(known.looked_after(3 * ms));
-  known.lost_slice(true);
+  known.lost_slice(machine_load::full);
   EXPECT_EQ(known.separation.shares_cpu(6000 * ms), separation_pace::advice::stay);
 }
 

@@ -188,9 +188,11 @@ TEST_P(parked_with_policy,
   queue(key).enter(self);
   queue(key).let_go(self, ahead_of_its_turn);
   EXPECT_TRUE(self.wait(GetParam().policy));
-  EXPECT_TRUE(self.wait(GetParam().policy, deadline::after(std::chrono::seconds(-1))));
+  EXPECT_TRUE(
+      self.wait(GetParam().policy, deadline::after(std::chrono::seconds(-1)).nanoseconds()));
   queue(key).enter(self);
-  EXPECT_FALSE(self.wait(GetParam().policy, deadline::after(std::chrono::microseconds(50))));
+  EXPECT_FALSE(
+      self.wait(GetParam().policy, deadline::after(std::chrono::microseconds(50)).nanoseconds()));
   queue(key).remove(self);
 }
 

@@ -54,7 +54,7 @@ class counter {
 
     reached(counter& of, std::uint32_t to) noexcept : owner(of), target(to) {}
     bool ready() noexcept override { return owner.phase_.load(memory_order_acquire) >= target; }
-    void sleep(lockstep::deadline until) override { owner.mark_.sleep(*this, until, owner.payer_); }
+    void sleep(std::uint64_t until) override { owner.mark_.sleep(*this, until, owner.payer_); }
   };
 
   fence_payer payer_;

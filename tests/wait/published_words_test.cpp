@@ -57,7 +57,7 @@ class sleeper_mark_test : public testing::TestWithParam<fence_payer> {
   sleeper_mark_test() { scripted_fences::reset(); }
 
   void notify() { mark_.notify(GetParam()); }
-  void sleep(condition& what, deadline until = deadline::never()) {
+  void sleep(condition& what, std::uint64_t until = lockstep::detail::no_deadline) {
     mark_.sleep(what, until, GetParam());
   }
   void sleep() { sleep(condition_); }
@@ -232,7 +232,7 @@ TEST(awaited_word, has_no_limit_of_yields_where_all_wait_for_the_last_or_the_oth
 
 TEST_P(sleeper_mark_test, a_sleep_with_the_fence_ends_no_earlier_than_its_deadline) {
   const deadline until = deadline::after(std::chrono::seconds(5));
-  sleep(condition_, until);
+  sleep(condition_, until.nanoseconds());
   ASSERT_EQ(system_.sleeps.size(), 1u);
   EXPECT_EQ(system_.sleeps[0].deadline, until.nanoseconds());
 }
@@ -252,7 +252,7 @@ TEST_P(sleeper_mark_test, each_side_fences_once_in_the_way_of_who_pays) {
 TEST_P(sleeper_mark_test, FENCE_1_a_sleep_of_less_than_a_millisecond_makes_no_process_wide_fence) {
   system_.on_sleep = [] {};
   const deadline until = deadline::after(std::chrono::microseconds(900));
-  sleep(condition_, until);
+  sleep(condition_, until.nanoseconds());
   EXPECT_EQ(system_.count(call::fence_heavy), 0u);
   ASSERT_EQ(system_.sleeps.size(), 1u);
   EXPECT_EQ(system_.sleeps[0].deadline, until.nanoseconds());
@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(payers, sleeper_mark_without_fence, testing::Values(fen
 TEST_P(sleeper_mark_without_fence, FENCE_1_a_sleep_is_bounded_by_a_millisecond) {
   const std::uint64_t before = system_.now;
   sleep();
-  sleep(condition_, deadline::after(std::chrono::seconds(5)));
+  sleep(condition_, deadline::after(std::chrono::seconds(5)).nanoseconds());
   ASSERT_EQ(system_.sleeps.size(), 2u);
   for (const auto& sleep : system_.sleeps) {
     EXPECT_GT(sleep.deadline, before);
@@ -278,7 +278,7 @@ TEST_P(sleeper_mark_without_fence, FENCE_1_a_sleep_is_bounded_by_a_millisecond) 
 
 TEST_P(sleeper_mark_without_fence, FENCE_1_an_earlier_deadline_stays_as_it_is) {
   const deadline until = deadline::after(std::chrono::microseconds(10));
-  sleep(condition_, until);
+  sleep(condition_, until.nanoseconds());
   ASSERT_EQ(system_.sleeps.size(), 1u);
   EXPECT_EQ(system_.sleeps[0].deadline, until.nanoseconds());
 }

@@ -34,7 +34,8 @@ class word_waiter_sleep : public testing::Test {
       void describe(lockstep::detail::wait_subject&) const {}
     };
     const condition done{word_, meanwhile, is_done};
-    lockstep::detail::word_waiter<condition>(word_, done).sleep(deadline::after(timeout_));
+    lockstep::detail::word_waiter<condition>(word_, done)
+        .sleep(deadline::after(timeout_).nanoseconds());
   }
 
   const std::chrono::microseconds timeout_{5};

@@ -49,15 +49,15 @@ struct waitable : lockstep::detail::waitable {
     if (++looks > 1000000) throw lockstep::test::stranded("polls for ever");
     return ready_when && ready_when();
   }
-  void sleep(deadline until) override {
+  void sleep(std::uint64_t until) override {
     if (++sleeps == 1) {
       looks_before_sleep = looks;
       yields_before_sleep = system.count(call::yield);
     }
-    last_until = until.nanoseconds();
+    last_until = until;
     if (on_sleep) return on_sleep();
-    if (until.is_never()) throw stranded("asleep for ever");
-    system.now = std::max(system.now, until.nanoseconds());
+    if (until == lockstep::detail::no_deadline) throw stranded("asleep for ever");
+    system.now = std::max(system.now, until);
   }
 };
 
@@ -68,7 +68,7 @@ class wait_engine_test : public testing::Test {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
     what_.yield_time = yield_time;
-    return wait_engine::wait(what_, policy, history_, until);
+    return wait_engine::wait(what_, policy, history_, until.nanoseconds());
   }
   /// The next wait ends at its first yield; says whether it polled before that.
   bool spins_before_yielding(wait_policy policy) {
@@ -83,8 +83,8 @@ class wait_engine_test : public testing::Test {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
     what_.yield_time = waitable::single_yield_time;
-    return what_.ready() ||
-           wait_engine::wait_slowly(what_, policy, history_, until, wait_engine::rung::yield);
+    return what_.ready() || wait_engine::wait_slowly(what_, policy, history_, until.nanoseconds(),
+                                                     wait_engine::rung::yield);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 
@@ -213,7 +213,7 @@ TEST_P(every_policy, WAIT_4_a_wait_that_a_pulse_begins_has_none) {
     ++beats;
     waitable other;
     EXPECT_FALSE(wait_engine::wait(other, GetParam().policy, history_,
-                                   deadline::after(nanoseconds(5000000))));
+                                   deadline::after(nanoseconds(5000000)).nanoseconds()));
   });
   what_.ready_when = [&] { return beats == 2; };
   EXPECT_TRUE(wait(GetParam().policy, deadline::after(seconds(1))));

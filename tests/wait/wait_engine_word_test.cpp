@@ -67,8 +67,8 @@ TEST(word_waiter, WORD_3_a_timeout_leaves_the_bit_for_others_who_may_sleep) {
   scripted_system& system = scripted_system::reset();
   wait_word word{4};
   const auto until = deadline::after(std::chrono::milliseconds(5));
-  EXPECT_FALSE(
-      lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block(), until));
+  EXPECT_FALSE(lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block(),
+                                                 until.nanoseconds()));
   EXPECT_EQ(value(word), 5u);
   ASSERT_EQ(system.sleeps.size(), 1u);
   EXPECT_EQ(system.sleeps[0].deadline, until.nanoseconds());
@@ -82,8 +82,8 @@ TEST(word_waiter, a_change_at_the_very_deadline_is_seen) {
     system.now = until.nanoseconds();
     word.store(8, std::memory_order_relaxed);
   };
-  EXPECT_TRUE(
-      lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block(), until));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block(),
+                                                until.nanoseconds()));
 }
 
 // What threads meet only by luck in the objects' own tests: the script lets the others act while the

@@ -13,23 +13,26 @@
 #include <utility>
 
 #include "model/explorer/explorer.hpp"
+#include "platform/cpus.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline,
-                       int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
-  model::explorer::active()->futex_wait(word.place(), expected, deadline, {file, line});
-}
-inline void futex_wake_one(const wait_word* word, int line = __builtin_LINE(),
-                           const char* file = __builtin_FILE()) {
-  model::explorer::active()->futex_wake(word, false, {file, line});
-}
-inline void futex_wake_all(const wait_word* word, int line = __builtin_LINE(),
-                           const char* file = __builtin_FILE()) {
-  model::explorer::active()->futex_wake(word, true, {file, line});
-}
+struct futex {
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline,
+                   int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
+    model::explorer::active()->futex_wait(word.place(), expected, deadline, {file, line});
+  }
+  static void wake_one(const wait_word* word, int line = __builtin_LINE(),
+                       const char* file = __builtin_FILE()) {
+    model::explorer::active()->futex_wake(word, false, {file, line});
+  }
+  static void wake_all(const wait_word* word, int line = __builtin_LINE(),
+                       const char* file = __builtin_FILE()) {
+    model::explorer::active()->futex_wake(word, true, {file, line});
+  }
+};
 inline void yield_thread(int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
   model::explorer::active()->pause("yield", {file, line});
 }
@@ -51,7 +54,7 @@ inline void set_timer_slack(std::uint64_t) {}
 // Not told: where a thread runs changes how long it polls, not what it waits for.
 inline int current_cpu() { return -1; }
 inline bool move_off_cpu(unsigned) { return false; }
-inline bool is_machine_full(bool untold) { return untold; }
+inline machine_load load_of_machine() { return machine_load::unknown; }
 
 inline std::uint64_t number_of_this_thread() { return model::explorer::active()->number(); }
 

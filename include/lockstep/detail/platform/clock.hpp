@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/clock.hpp -- the two clocks, and the pause of polling loops (layer: platform)
 //
-// steady_nanoseconds()  the monotonic clock, which timeouts use: 25 ns a call
-// tick_clock            the processor's counter, for many stamps close to each other: 10 ns a call. rate() is its ticks
-//                       a second; where the system does not tell that, it is measured once, in 2 ms
+// monotonic_nanoseconds()  the monotonic clock, which timeouts use: 25 ns a call
+// tick_clock               the processor's counter, for many stamps close to each other: 10 ns a call. rate() is its ticks
+//                          a second; where the system does not tell that, it is measured once, in 2 ms
 //
 // Ticks of different CPUs are comparable where the counter is invariant and synchronised. This holds for x86 processors
 // of the last 15 years, and by definition for AArch64. On other processors the tick clock *is* the monotonic clock.
@@ -25,34 +25,16 @@ namespace detail {
 /// The point of the monotonic clock that never comes.
 constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
 
-std::uint64_t steady_nanoseconds() noexcept;
+/// What the machine has, also where a test replaces it: the library takes these names from src/platform/system.hpp.
+namespace native {
 
-struct tick_clock {
-  static std::uint64_t now() noexcept {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-    return __rdtsc();
-#elif defined(__x86_64__) || defined(__i386__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t ticks;
-    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return steady_nanoseconds();
-#endif
-  }
+/// The clock of all deadlines and budgets.
+std::uint64_t monotonic_nanoseconds() noexcept;
 
-  /// Ticks per second. The first call may take 2 ms.
-  static double rate();
-
-  /// Converts the difference of two stamps to nanoseconds.
-  static double nanoseconds(std::uint64_t ticks);
-};
-
-/// The pause of a polling loop. It lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead.
-/// It costs 4 to 140 cycles, depending on the processor (26 ns on the EPYC that the project is measured on). So never
-/// use a count of pauses as a measure of time.
-inline void cpu_relax() noexcept {
+/// The pause of a polling loop: the next look differs only if other threads have run. It lets a hyper-thread sibling run
+/// and keeps the memory pipeline from guessing ahead. It costs 4 to 140 cycles, depending on the processor (26 ns on the
+/// EPYC that the project is measured on). So never use a count of pauses as a measure of time.
+inline void polling_pause() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
   _mm_pause();
 #elif defined(_MSC_VER) && defined(_M_ARM64)
@@ -70,6 +52,30 @@ inline void cpu_relax() noexcept {
   __asm__ __volatile__("or 27,27,27" ::: "memory");
 #endif
 }
+
+}  // namespace native
+
+struct tick_clock {
+  static std::uint64_t now() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    return __rdtsc();
+#elif defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return native::monotonic_nanoseconds();
+#endif
+  }
+
+  /// Ticks per second. The first call may take 2 ms.
+  static double rate();
+
+  /// Converts the difference of two stamps to nanoseconds.
+  static double nanoseconds(std::uint64_t ticks);
+};
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -30,6 +30,12 @@ constexpr bool diagnosed = detail::diagnoses_misuse;
 /// role of its own.
 enum class role : unsigned char { owner, reader, waiter, condition_waiter, plan };
 
+/// Whether anybody wants to hear of locks: the table, or an observer. Fast paths ask before the read-modify-write that
+/// locks: a read after it would be held up.
+LOCKSTEP_ALWAYS_INLINE bool is_watched() noexcept { return diagnosed || observers() != 0; }
+
+// Those that require is_watched() may be called when that has just become false.
+
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// note(): the calling thread takes this role at `object`. forget(): thread number `thread`, or any thread if that is
@@ -41,14 +47,13 @@ bool is_noted(const void* object, role as);
 
 /// Whether the calling thread owns `object`.
 bool is_held_here(const void* object);
-/// Before the calling thread waits to own `object`.
+/// Before the calling thread waits to own `object`. Requires: is_watched().
 void locking(const void* object, const char* kind);
-/// The calling thread owns `object` now, or reads it. Fast paths pass `is_watched`, read before the read-modify-write
-/// that locks: a read after it would be held up.
-void locked(const void* object, bool is_watched = observers() != 0, role as = role::owner);
+/// The calling thread owns `object` now, or reads it. Requires: is_watched().
+void locked(const void* object, role as = role::owner);
 /// Before the calling thread unlocks `object`, once or for good.
 void check_owner(const void* object, const char* kind);
-/// Before the calling thread gives `object` up.
+/// Before the calling thread gives `object` up. Requires: is_watched().
 void unlocking(const void* object, const char* kind, role as = role::owner);
 /// Before the calling thread waits for `object`. If it is a reader of it already, it would wait for itself.
 void check_no_reader(const void* object, const char* kind);
@@ -65,13 +70,9 @@ inline bool forget(const void*, role, std::uint64_t) { return false; }
 inline bool is_noted(const void*, role) { return true; }
 inline bool is_held_here(const void*) { return false; }
 inline void locking(const void*, const char*) {}
-inline void locked(const void* object, bool is_watched = observers() != 0, role = role::owner) {
-  if (LOCKSTEP_UNLIKELY(is_watched)) note_lock(object, true);
-}
+inline void locked(const void* at, role = role::owner) { note_lock(at, true); }
 inline void check_owner(const void*, const char*) {}
-inline void unlocking(const void* object, const char*, role = role::owner) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, false);
-}
+inline void unlocking(const void* at, const char*, role = role::owner) { note_lock(at, false); }
 inline void check_no_reader(const void*, const char*) {}
 inline void check_only_waiter(const void*, const char*) {}
 inline void destroying(const void*, const char*, role = role::waiter) {}
