@@ -29,7 +29,7 @@
 //   3  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
 //   4  tickets.fetch_add  relaxed  -      hands out numbers
 //
-// Cost   most loops are not measured. A measured one: two or three looks at the clock, 20 to 25 ns each. Measured are
+// Cost   most loops are not measured. A measured one: two to four looks at the clock, 20 to 25 ns each. Measured are
 //        the first loops of a place, then one in 16, and all longer than 10 us.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_CREW_HPP
@@ -132,7 +132,13 @@ class loop_crew {
     plan_.is_timed |= is_worth_telling();
     counts_[0].value.tickets.store(0, memory_order_relaxed);  // 1
     counts_[0].value.begun.store(0, memory_order_relaxed);    // 2
-    if (plan_.is_timed) begin_to_measure();
+    if (plan_.is_timed) {
+      // Plans help each other's members: what is left of them is not known.
+      const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
+      may_wake_ = may_wake ? plan_.shares : 0;
+      parts_ = own_parts_ = 0;
+      planned_at_ = start_ = own_end_ = monotonic_nanoseconds();
+    }
     return plan_;
   }
   /// Whether the caller begins alone.
@@ -141,7 +147,10 @@ class loop_crew {
   /// Runs the caller's share, and what late members leave. On return every share is done. True if each was begun by its
   /// member.
   LOCKSTEP_HOT bool lead(std::uint32_t region, const job& what) {
-    if (is_asleep_ && plan_.is_timed && plan_.wakes && !is_alone()) note_wake_up(start_);
+    if (plan_.is_timed && !is_alone()) {
+      if (is_asleep_ && plan_.wakes) note_wake_up(planned_at_);
+      start_ = own_end_ = monotonic_nanoseconds();  // the announcement is no time of iterations
+    }
     const bool is_done = LOCKSTEP_UNLIKELY(plan_.is_probe) && !announce_rest(region, what);
     if (plan_.parts == 1) {
       // Reads `what`, not the line just published: that is on its way to the others.
@@ -160,7 +169,7 @@ class loop_crew {
       trust_in_others_.learn(all_came);
       if (all_came && !is_asleep_ && !plan_.is_probe) pace_.came_by_themselves();
     }
-    if (plan_.is_timed && of_.place != nullptr) learn(all_came);
+    if (plan_.is_timed && of_.place != nullptr) learn();
     if (LOCKSTEP_UNLIKELY(is_worth_telling())) tell_sleepers();
     return all_came;
   }
@@ -297,13 +306,6 @@ class loop_crew {
 
   // What the caller measures.
 
-  LOCKSTEP_HOT void begin_to_measure() {
-    // Plans help each other's members: what is left of them is not known.
-    const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
-    may_wake_ = may_wake ? plan_.shares : 0;
-    parts_ = own_parts_ = 0;
-    start_ = own_end_ = monotonic_nanoseconds();
-  }
   /// The caller has run `count` parts of its own share, or of another. CREW-7.
   void note_parts(bool is_own, std::uint32_t count = 1) {
     parts_ += count;
@@ -327,14 +329,12 @@ class loop_crew {
   }
   std::size_t all_parts() const noexcept { return std::size_t{plan_.shares} * plan_.parts; }
 
-  void learn(bool all_came) {
-    const std::uint64_t end = monotonic_nanoseconds();
-    const std::size_t own =
-        own_parts_ == all_parts() ? of_.iterations : of_.iterations / all_parts() * own_parts_;
-    pace_.learn_iterations(*of_.place, own, static_cast<double>(own_end_ - start_));
-    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
-      pace_.learn_join(static_cast<double>(end - own_end_));
-    }
+  void learn() {
+    const bool is_whole = own_parts_ == all_parts();
+    const std::size_t own = is_whole ? of_.iterations : of_.iterations / all_parts() * own_parts_;
+    if (plan_.share_time > 0) pace_.learn_join(monotonic_nanoseconds() - planned_at_, plan_.share_time);
+    pace_.learn_iterations(*of_.place, own, static_cast<double>(own_end_ - start_),
+                           is_whole ? loop_pace::usual_inertia : loop_pace::shared_inertia);
   }
   /// The call that woke members began at `time`, and has returned. It is no time of iterations.
   void note_wake_up(std::uint64_t time) {
@@ -380,6 +380,7 @@ class loop_crew {
   loop_request of_{0, nullptr, 0, true, call_site::none()};
   std::size_t parts_ = 0, own_parts_ = 0;  ///< that the caller has run; those of its own share
   std::uint64_t own_end_ = 0;              ///< when the caller's last own part ended
+  std::uint64_t planned_at_ = 0;           ///< when the loop was planned, before it was announced
   std::uint64_t woken_at_ = 0;             ///< 0: no wake-up is being measured
   std::uint64_t woken_until_ = 0;          ///< when the caller could go on
 
@@ -387,7 +388,7 @@ class loop_crew {
   loop_plan plan_;
   bool is_asleep_ = false;      ///< members slept when the loop began
   std::uint32_t may_wake_ = 0;  ///< how many members are woken once the loop turns out to be long
-  std::uint64_t start_ = 0;     ///< when the loop began
+  std::uint64_t start_ = 0;     ///< when the caller's first part began
 };
 
 }  // namespace detail

@@ -17,9 +17,13 @@
 //           parts. Their number is a power of two, so that the parts of a reduction are nodes of its tree, or nearly: with
 //           three leaves in each part one of 4096 iterations takes 1.3 times as long as with four (decision 0070).
 //   PACE-4  One strange sample changes what is known by a factor of two at most. A young place takes a lower sample as
-//           it is: disturbances only make a loop longer.
+//           it is: disturbances only make a loop longer. A join is all that a loop on awake members takes beyond a share of
+//           what it takes alone: the announcement, data that move to another CPU, the wait. It takes no less if no
+//           member comes. So a loop of several shares hardly changes what an iteration costs: otherwise a loop that is slow
+//           because it is shared would look long, and be shared for that.
 //   PACE-5  Loops below the break-even of members that are awake run alone, without a plan. After some 100 us of them
-//           one is measured.
+//           one is measured. While members sleep, loops that would miss too little to be told run alone, too, eight at a
+//           time.
 //   PACE-6  Loops may run on their caller while members sleep. When such loops have missed enough, the members are woken
 //           once, after a loop: if loops follow each other closely, they take part in the next one, and workers that
 //           anticipate learn when it is due. The price in missed time doubles each time, and halves when members come by
@@ -51,9 +55,7 @@ struct loop_request {
   const loop_ends* ends = nullptr;
   // Of a plan, whose shares are run like those of a loop.
   bool is_plan = false;
-  double gain = unknown_gain;  ///< the nanoseconds that members save when they come
-
-  static constexpr double unknown_gain = 1e300;
+  double gain = 1e300;  ///< the nanoseconds that members save when they come; not known by default
 
   loop_request(std::size_t length, place_pace* at, std::size_t least, bool splits,
                source_place from) noexcept
@@ -68,14 +70,15 @@ struct loop_plan {
   bool is_timed = false;  ///< the caller measures it
   /// The caller begins alone. It announces the loop when the rest is worth it.
   bool is_probe = false;
-  double missed = 0;  ///< the time that sleeping members would save the caller
+  double missed = 0;      ///< the time that sleeping members would save the caller
+  double share_time = 0;  ///< what a share is to take; 0: the loop teaches nothing about joins
 };
 
 class loop_pace {
  public:
   static constexpr double part_time = 8000;
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
-  static constexpr double least_worth_telling = 1000;
+  static constexpr double least_worth_telling = 1000, usual_inertia = 4, shared_inertia = 32;
 
   /// The team that runs the loops.
   struct helpers {
@@ -88,8 +91,8 @@ class loop_pace {
 
   explicit loop_pace(const helpers& of) noexcept
       : team_(of),
-        first_join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)),
-        join_(first_join_) {}
+        least_join_(50.0 * static_cast<double>(of.at_once)),
+        join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)) {}
 
   const helpers& its_team() const noexcept { return team_; }
   double join() const noexcept { return join_; }
@@ -117,14 +120,16 @@ class loop_pace {
       return result;
     }
     if (!pays(work, most, join_)) {
-      if (result.is_timed && join_ > first_join_)
-        join_ -= (join_ - first_join_) / 64;  // so that it is tried again
+      let_alone(*of.place, at, work);
+      if (result.is_timed && !asleep) join_ -= (join_ - least_join_) / 64;  // it is tried again
       return result;
     }
     const std::size_t shares = shares_for(work, most);
     double parts = work / static_cast<double>(shares) / part_time;
     if (asleep && !pays(work, most, wake_)) {
       result.missed = larger(work - work / static_cast<double>(shares) - join_, 1.0);
+      if (result.missed < least_worth_telling)
+        of.place->allow(team_.number, static_cast<double>(of.iterations), least_lone);
       if (work < least_for_late_members) return result;
       result.is_timed = true;
       result.wakes = false;
@@ -132,6 +137,9 @@ class loop_pace {
     }
     result.shares = static_cast<std::uint32_t>(shares);
     if (of.can_split && parts > 2) result.parts = parts_of(of, shares, parts);
+    if (asleep || !of.can_split || result.parts > 1) return result;
+    result.share_time = work / static_cast<double>(shares);
+    result.is_timed |= shared_++ < enough_shared;
     return result;
   }
 
@@ -141,9 +149,10 @@ class loop_pace {
     return pays(left, team_.at_once, asleep ? wake_ : larger(join_, dear_announcement));
   }
 
-  /// The caller has needed `time` for that many iterations at the place. Updates what the place knows, and which loops
-  /// of the team may run alone (PACE-5).
-  void learn_iterations(place_pace& place, std::size_t iterations, double time) noexcept {
+  /// The caller has needed `time` for that many iterations at the place, and believes an `inertia`-th of the news. Updates
+  /// what the place knows, and which loops of the team may run alone (PACE-5).
+  void learn_iterations(place_pace& place, std::size_t iterations, double time,
+                        double inertia = usual_inertia) noexcept {
     if (iterations == 0) return;
     place_pace::cost at = place.look();
     const double before = at.iteration;
@@ -153,25 +162,18 @@ class loop_pace {
     at.steady = !is_first && !is_strange ? 1 : 0;
     const double believed = is_first     ? now
                             : is_strange ? between(before / 2, now, before * 2)
-                                         : before + (now - before) / 4;
+                                         : before + (now - before) / inertia;
     at.iteration = static_cast<float>(lesser(believed, longest));
     if (at.samples < young) ++at.samples;
     at.skipped = 0;
     place.keep(at);
     if (at.samples < known || !team_.learns) return;
-    const double join = lesser(join_, 2 * first_join_);
-    const double most =
-        team_.at_once > 1 ? join / (1 - 1 / static_cast<double>(team_.at_once)) : unmeasured;
-    const double loops = unmeasured / (at.iteration * static_cast<double>(iterations));
-    place.allow(team_.number, most / at.iteration,
-                static_cast<std::uint32_t>(
-                    between(least_lone, loops, at.steady != 0 ? most_lone : least_lone)));
+    let_alone(place, at, at.iteration * static_cast<double>(iterations));
   }
-  /// `time`: how long the caller waited, after its own share, for members that were awake.
-  void learn_join(double time) noexcept {
-    const double now = lesser(time + clock_time, 4 * join_);
-    join_ += (now - join_) / (now < join_ ? 4 : 32);
-    join_ = between(least_join, join_, most_join);
+  /// A loop was announced to members that were awake, and `took` that long. A share was to take `share_time`.
+  void learn_join(std::uint64_t took, double share_time) noexcept {
+    const double time = static_cast<double>(took) - share_time;
+    join_ = between(least_join_, join_ + (lesser(time, 2 * join_) - join_) / 8, most_join);
   }
   /// `time`: from the caller's wake-up call until the member came.
   void learn_wake(double time) noexcept {
@@ -183,8 +185,7 @@ class loop_pace {
   /// A loop has missed `missed` while members slept. True if they are to be woken. PACE-6.
   bool is_worth_waking_after(double missed) noexcept {
     saved_up_ += missed;
-    if (++told_ < least_told || saved_up_ < larger(price_, least_price)) return false;
-    told_ = 0;
+    if (saved_up_ < larger(price_, least_price)) return false;
     saved_up_ = 0;
     price_ = between(first_price, 2 * price_, most_price);
     return true;
@@ -192,13 +193,12 @@ class loop_pace {
   void came_by_themselves() noexcept { price_ /= 2; }
 
  private:
-  static constexpr double clock_time = 20, least_join = 100, most_join = 50000;
+  static constexpr double clock_time = 20, most_join = 50000;
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000;
-  static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
-  static constexpr double longest = 1e30;
+  static constexpr double unmeasured = 100000, longest_lone = 2000, longest = 1e30;
   static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
-  static constexpr unsigned least_told = 5;
+  static constexpr unsigned least_lone = 8, most_lone = 256, enough_shared = 8;
   // Prices of a wake-up after a loop, in time that loops missed. The first one costs nearly nothing.
   static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
@@ -208,6 +208,14 @@ class loop_pace {
   }
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;
+  }
+  /// Loops of the place may run alone: PACE-5. `work`: of the last one.
+  void let_alone(place_pace& place, const place_pace::cost& at, double work) const noexcept {
+    const double saved = larger(1 - 1 / static_cast<double>(team_.at_once), 1e-9);
+    const double most = lesser(join_, longest_lone) / saved;
+    const double most_loops = at.steady != 0 ? most_lone : least_lone;
+    const double loops = between(least_lone, unmeasured / larger(work, 1.0), most_loops);
+    place.allow(team_.number, most / at.iteration, static_cast<std::uint32_t>(loops));
   }
   /// All members, or fewer if a share would take less time than one more member costs.
   std::size_t shares_for(double work, std::size_t most) const noexcept {
@@ -243,11 +251,11 @@ class loop_pace {
   }
 
   const helpers team_;
-  const double first_join_;
+  const double least_join_;  ///< a line for each member
   double join_;
   double wake_ = 50000;
   double saved_up_ = 0, price_ = 0;
-  unsigned told_ = 0;  ///< loops since the last one
+  unsigned shared_ = 0;  ///< loops planned for members that are awake
 };
 
 }  // namespace detail

@@ -220,8 +220,12 @@ class replay {
       const std::size_t own = plan.shares == 1 ? of.iterations : of.iterations / 2;
       const double own_time =
           of.time * static_cast<double>(own) / static_cast<double>(of.iterations);
-      pace_.learn_iterations(place, own, own_time + look_at_clock);
-      if (plan.shares > 1 && !is_woken && plan.parts == 1) pace_.learn_join(join);
+      pace_.learn_iterations(
+          place, own, own_time + look_at_clock,
+          plan.shares == 1 ? loop_pace::usual_inertia : loop_pace::shared_inertia);
+      if (plan.shares > 1 && plan.share_time > 0) {
+        pace_.learn_join(static_cast<std::uint64_t>(time_of_two(of.time)), plan.share_time);
+      }
     }
     if (plan.shares > 1) {
       other_.came(now, now + time);

@@ -224,8 +224,7 @@ class place_pace {
   }
   void allow(std::uint32_t team, double iterations, std::uint32_t loops) noexcept {
     constexpr double most = static_cast<double>(most_iterations);
-    const std::uint64_t limit =
-        iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
+    const auto limit = static_cast<std::uint64_t>(iterations < most ? iterations : most);
     alone_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
   }
   /// Whether the team has used up its loops that may run alone: the next one is to be measured.
