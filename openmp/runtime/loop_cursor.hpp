@@ -117,7 +117,8 @@ class loop_cursor {
   /// Waits until all ordered regions of iterations before this member's chunk are over.
   void take_turn() noexcept {
     if (size_ == 1 || !spec_.is_ordered || has_turn_ || !has_slot_) return;
-    static_cast<void>(board().wait_for_turn(*at_, construct_, position_));
+    static_cast<void>(board().wait_for_turn(*at_, construct_, position_,
+                                            at_->shared().barrier.whom_before(*at_)));
     has_turn_ = true;
   }
 

@@ -163,7 +163,8 @@ void doacross_board::wait_for(detail::member_state& self, ull outermost, ull num
   const is_posted done{number};
   const detail::published_word<ull> word = word_of(outermost);
   if (done(word.value())) return;
-  word.wait(done, detail::stops_with_region{self.stop(), self.region()}, self.history);
+  static_cast<void>(
+      detail::wait_in_region(self, word, done, self.shared().barrier.whom_before(self)));
 }
 
 void doacross_board::free_words() noexcept {

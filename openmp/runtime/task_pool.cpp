@@ -466,10 +466,13 @@ void task_pool::let_some_gather(part& self, std::uint64_t start, std::uint64_t c
   if (self.at == nullptr || is_crowded(self)) return;
   const std::uint64_t now = detail::monotonic_nanoseconds();
   if (now - start >= count * small_task) return;
-  const std::uint64_t longer = self.tasks->has_enough ? 4 * (now - start) : 0;
-  const std::uint64_t pause = std::clamp(longer, gathering, longest_gathering);
-  while (detail::monotonic_nanoseconds() - now < pause &&
-         static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0) {  // 13
+  const std::uint64_t others = self.size - 1;
+  const std::uint64_t longer = self.tasks->has_enough ? 4 * others * (now - start) : 0;
+  const std::uint64_t pause = std::clamp(longer, gathering, longest_gathering * others);
+  detail::team_barrier& barrier = self.at->shared().barrier;
+  for (std::uint64_t away = 0; away < pause; away = detail::monotonic_nanoseconds() - now) {
+    if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) != 0) return;  // 13
+    if (away > gathering && barrier.have_all_arrived(*self.at)) return;
     for (int i = 0; i < 4; ++i) detail::polling_pause();
   }
 }

@@ -136,7 +136,7 @@ class ordered_iterations : public loops::ticket_source {
   bool wait_for_turn() {
     if (board_ == nullptr) return !at_.is_stopped();
     const awaits_others here(at_, at_.in_construct);
-    return board_->wait_for_turn(at_, construct_, position_);
+    return board_->wait_for_turn(at_, construct_, position_, at_.shared().barrier.whom_before(at_));
   }
 
   const bool throws_;

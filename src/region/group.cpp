@@ -117,14 +117,11 @@ LOCKSTEP_INLINE kept_values& member_state::emptied(unsigned which) {
 struct is_past {
   std::size_t step;
   observed_member self;
-  std::uint32_t awaited;
   bool operator()(std::size_t finished) const noexcept { return finished >= step; }
   void describe(wait_subject& to) const noexcept {
     to.kind = wait_kind::step_of_member;
     to.phase = static_cast<std::uint32_t>(step);
-    to.rank = self.rank;
     to.size = self.size;
-    to.awaited = awaited;
     to.team = self.team;
     to.region = self.region;
   }
@@ -138,9 +135,9 @@ LOCKSTEP_INLINE void member_state::publish_step(std::size_t step) {
 
 LOCKSTEP_INLINE bool member_state::wait_for_step(std::size_t rank, std::size_t step) {
   const published_word<std::size_t> awaited = shared_->step_of(rank, step_set);
-  const is_past is_over{step, observed(), static_cast<std::uint32_t>(rank)};
+  const is_past is_over{step, observed()};
   const awaits_others here(*this, {"await_step", {}, 0, 0}, rank);
-  return wait_in_region(*this, awaited, is_over);
+  return wait_in_region(*this, awaited, is_over, shared_->barrier.whom(*this, rank));
 }
 
 LOCKSTEP_INLINE void member_state::begin_again() noexcept {

@@ -44,17 +44,17 @@ class loop_board {
   /// With more members, looking at all hands at the end would cost more than one counter. A guess, not measured.
   static constexpr std::size_t most_hands = 8;
 
-  /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
+  /// `slots`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
   /// so that numbers may wrap.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
-      : open_(slot_count, policy, &stop), turns_(slot_count, policy, &stop), hands_(slot_count) {
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_slots)
+      : open_(slots, policy, &stop), turns_(slots, policy, &stop), taken_(slots * places) {
     reset();
   }
 
   /// Waits until the slot is free for this construct. False once the region is stopped.
   bool enter(member_state& self, std::uint32_t construct) {
     return wait_in_region(self, open_[slot_of(construct)],
-                          word_is<std::uint32_t>(construct, wait_kind::room_for_construct));
+                          word_is<std::uint32_t>(construct, wait_kind::room_for_construct), {});
   }
 
   /// From the hand of all, or from a member's: hand_of(rank). Requires: rank < most_hands.
@@ -71,17 +71,18 @@ class loop_board {
   /// This member no longer needs the slot. Requires: it has entered. All members pass the same `has_hands`: whether
   /// tickets were taken from the hands of members.
   void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
-    const std::size_t slot = slot_of(construct);
-    const std::uint32_t before = open_.beside(slot).fetch_add(1, memory_order_acq_rel);  // 2
-    const std::size_t members = has_hands ? self.size() : 0;
-    if (before + 1 == self.size()) open(slot, construct + slot_count(), members);
+    atomic<std::uint32_t>& left = open_.beside(slot_of(construct));
+    if (left.fetch_add(1, memory_order_acq_rel) + 1 != self.size()) return;  // 2
+    open(construct + slot_count(), has_hands ? self.size() : 0);
   }
 
-  /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
-  bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
+  /// Waits for the turn of `position`, counted from 0, for `whom`. False once the region is stopped.
+  bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position,
+                     whereabouts whom = {}) {
     return wait_in_region(self, turns_[slot_of(construct)],
                           word_is<std::size_t>(position, wait_kind::turn_in_ordered_loop,
-                                               static_cast<std::uint32_t>(position)));
+                                               static_cast<std::uint32_t>(position)),
+                          whom);
   }
   /// Requires: it was this thread's turn.
   void pass_turn(std::uint32_t construct) {
@@ -91,27 +92,25 @@ class loop_board {
 
   /// Resets the board, between regions.
   void reset() {
-    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) open(slot, slot, most_hands);
+    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) open(slot, most_hands);
   }
 
  private:
-  /// How many tickets were taken from each.
-  struct hands {
-    padded<atomic<std::size_t>> taken[1 + most_hands];
-  };
+  static constexpr std::size_t places = 1 + most_hands;  ///< for tickets, in each slot
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
   std::size_t slot_of(std::uint32_t construct) const noexcept {
     return construct & (slot_count() - 1);  // a power of two
   }
   atomic<std::size_t>& taken_from(std::uint32_t construct, std::size_t hand) noexcept {
-    return hands_[slot_of(construct)].taken[hand].value;
+    return taken_[slot_of(construct) * places + hand].value;
   }
 
   /// With that many hands of members as new.
-  void open(std::size_t slot, std::uint32_t construct, std::size_t members) {
+  void open(std::uint32_t construct, std::size_t members) {
+    const std::size_t slot = slot_of(construct);
     for (std::size_t hand = 0; hand <= members; ++hand) {
-      hands_[slot].taken[hand].value.store(0, memory_order_relaxed);  // 3
+      taken_from(construct, hand).store(0, memory_order_relaxed);  // 3
     }
     open_.beside(slot).store(0, memory_order_relaxed);  // 3
     turns_[slot].reset(0);
@@ -121,7 +120,7 @@ class loop_board {
   /// Which construct has the slot; beside it how many members have left.
   published_words<std::uint32_t, wait_word> open_;
   published_words<std::size_t> turns_;
-  aligned_array<hands> hands_;
+  aligned_array<padded<atomic<std::size_t>>> taken_;  ///< tickets, from each hand of each slot
 };
 
 }  // namespace detail

@@ -33,8 +33,8 @@ struct stops_with_region {
 
 /// Blocks until done(word). False once the region of this member is stopped.
 template <class Word, class Done>
-bool wait_in_region(member_state& self, const published_word<Word>& word, Done done) {
-  word.wait(done, stops_with_region{self.stop(), self.region()}, self.history);
+bool wait_in_region(member_state& self, published_word<Word> word, Done done, whereabouts whom) {
+  word.wait(done, stops_with_region{self.stop(), self.region()}, self.history, whom);
   return !self.stop().requested(self.region());
 }
 
@@ -134,6 +134,14 @@ class team_barrier : ranked_phases<barrier_values> {
   stop_source& stop() const noexcept { return stop_; }
   /// Shared with the members' other waits: a member that never waits in one kind of wait is not observed there.
   cpu_separation& separation() noexcept { return separation_; }
+  /// For a wait for member `other`, or for everybody.
+  whereabouts whom(const member_state& self, std::size_t other) noexcept {
+    return {&separation_, self.rank(), other, nullptr, false};
+  }
+  /// For a wait for a turn. In the order of ranks it is that of the member before; of two members, always.
+  whereabouts whom_before(const member_state& self) noexcept {
+    return whom(self, (self.rank() != 0 ? self.rank() : self.size()) - 1);
+  }
 
   /// The place of a value of this phase: the participant writes it before it arrives, others read it afterwards.
   cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
@@ -221,12 +229,12 @@ class team_barrier : ranked_phases<barrier_values> {
   }
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
-    const whereabouts whom{&separation_, self.rank(), other, nullptr, false};
-    const cell& value = value_of(whom.is_for_everybody() ? 0 : other, self.phase);
+    const whereabouts them = whom(self, other);
+    const cell& value = value_of(them.is_for_everybody() ? 0 : other, self.phase);
     const stops_with_region stop{stop_, self.region()};
     while (true) {
       at.wait(arrival.awaits(self.phase, other, value), interrupts_wait<Arrival>{stop, arrival},
-              self.history, whom);
+              self.history, them);
       if (!Arrival::may_be_called) return true;
       if (phase_reached{self.phase}(at.value()) || stop.requested()) return true;
       arrival.help();
