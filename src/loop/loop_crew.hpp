@@ -332,7 +332,8 @@ class loop_crew {
   void learn() {
     const bool is_whole = own_parts_ == all_parts();
     const std::size_t own = is_whole ? of_.iterations : of_.iterations / all_parts() * own_parts_;
-    if (plan_.share_time > 0) pace_.learn_join(monotonic_nanoseconds() - planned_at_, plan_.share_time);
+    if (plan_.share_time > 0)
+      pace_.learn_join(monotonic_nanoseconds() - planned_at_, plan_.share_time);
     pace_.learn_iterations(*of_.place, own, static_cast<double>(own_end_ - start_),
                            is_whole ? loop_pace::usual_inertia : loop_pace::shared_inertia);
   }

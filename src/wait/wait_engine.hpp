@@ -44,7 +44,9 @@ class waitable {
 
   explicit waitable(source_place from = source_place(),
                     std::uint64_t most = shared_yield_time) noexcept
-      : called_at(from), yield_time(most) {}
+      : called_at(from),
+        yield_time(most),
+        yield_limit(most > single_yield_time ? usual_yield_limit : no_yield_limit) {}
 
   /// Looks, with acquire order; never blocks. It may take what it finds: after true, the engine does not look again.
   virtual bool ready() = 0;
@@ -69,9 +71,9 @@ class waitable {
 
   const source_place called_at;
   std::uint64_t yield_time;
-  /// The same in yields: reached first where no other thread wants the CPU.
+  /// The same in yields, for long times: reached first where no other thread wants the CPU.
   static constexpr unsigned usual_yield_limit = 64, no_yield_limit = ~0u;
-  unsigned yield_limit = usual_yield_limit;
+  unsigned yield_limit;
   /// Before the next look. More than one: twice as many before each further look, up to `most_pauses`.
   unsigned pauses = 1;
   static constexpr unsigned most_pauses = 64;

@@ -454,6 +454,15 @@ TEST_F(wait_engine_test, without_a_limit_of_yields_their_time_is_the_limit) {
   EXPECT_EQ(what_.sleeps, 1u);
 }
 
+TEST(waitable_test, only_a_wait_that_yields_for_long_has_a_limit_of_yields) {
+  struct never final : waitable {
+    explicit never(std::uint64_t most) : waitable({}, most) {}
+    bool ready() override { return false; }
+  };
+  EXPECT_EQ(never(waitable::shared_yield_time).yield_limit, waitable::usual_yield_limit);
+  EXPECT_EQ(never(waitable::single_yield_time).yield_limit, waitable::no_yield_limit);
+}
+
 TEST_F(wait_engine_test, yields_that_took_their_time_are_tried_again_in_every_wait) {
   what_.on_sleep = [] {};
   what_.ready_when = [&] { return what_.sleeps > 0; };
