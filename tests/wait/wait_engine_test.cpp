@@ -454,13 +454,13 @@ TEST_F(wait_engine_test, without_a_limit_of_yields_their_time_is_the_limit) {
   EXPECT_EQ(what_.sleeps, 1u);
 }
 
-TEST(waitable_test, only_a_wait_that_yields_for_long_has_a_limit_of_yields) {
-  struct never final : waitable {
-    explicit never(std::uint64_t most) : waitable({}, most) {}
+TEST(wait_rungs_test, only_a_wait_that_yields_for_long_has_a_limit_of_yields) {
+  struct never final : lockstep::detail::waitable {
+    explicit never(std::uint64_t most) : lockstep::detail::waitable({}, most) {}
     bool ready() override { return false; }
   };
-  EXPECT_EQ(never(waitable::shared_yield_time).yield_limit, waitable::usual_yield_limit);
-  EXPECT_EQ(never(waitable::single_yield_time).yield_limit, waitable::no_yield_limit);
+  EXPECT_EQ(never(never::shared_yield_time).yield_limit, unsigned{never::usual_yield_limit});
+  EXPECT_EQ(never(never::single_yield_time).yield_limit, unsigned{never::no_yield_limit});
 }
 
 TEST_F(wait_engine_test, yields_that_took_their_time_are_tried_again_in_every_wait) {
