@@ -139,7 +139,7 @@ class flow_walk {
 
     /// Sleeps for 2 ms at most, because a member that has not begun may never come.
     void sleep(std::uint64_t until) override {
-      awaited_word::sleep(std::min(monotonic_nanoseconds() + 2000000, until));
+      awaited_word::sleep((std::min)(monotonic_nanoseconds() + 2000000, until));
       other.looks = other.self.looks_each_ - 1;
     }
     stop_or_help& other;

@@ -44,10 +44,12 @@ class loop_board {
   /// With more members, looking at all hands at the end would cost more than one counter. A guess, not measured.
   static constexpr std::size_t most_hands = 8;
 
-  /// `slots`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
+  /// `slot_count`: how many constructs the fastest member may be ahead of the slowest. Requires: it is a power of two,
   /// so that numbers may wrap.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_slots)
-      : open_(slots, policy, &stop), turns_(slots, policy, &stop), taken_(slots * places) {
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
+      : open_(slot_count, policy, &stop),
+        turns_(slot_count, policy, &stop),
+        taken_(slot_count * places) {
     reset();
   }
 
