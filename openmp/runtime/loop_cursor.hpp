@@ -87,7 +87,7 @@ class loop_cursor {
     next_ = rank;
     if (holds_late_) leave_late();
     if (spec.how == schedule_kind::fixed && !spec.is_ordered && !spec.needs_slot) return;
-    construct_ = at->next_construct();
+    construct_ = at->construct++;
     has_slot_ = board().enter(*at, construct_);
     is_lost_ = !has_slot_;
     begin_shared(spec);

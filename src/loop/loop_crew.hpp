@@ -215,9 +215,7 @@ class loop_crew {
   /// The caller runs the parts [part, end) of the share of `rank` before the loop is announced.
   void run_unannounced(std::uint32_t region, const job& what, std::size_t rank, std::uint32_t part,
                        std::uint32_t end) {
-    for (; part < end; ++part) {
-      run_part(0, {region, plan_.shares, plan_.parts, rank, part}, what);
-    }
+    for (; part < end; ++part) run_part(0, {region, plan_.shares, plan_.parts, rank, part}, what);
   }
   /// Announces the loop of which the caller has run `begun` parts of its share.
   void announce(std::uint32_t region, const job& what, std::uint32_t begun, bool wakes) {

@@ -47,19 +47,19 @@ struct loop_ends;  // of loop_crew.hpp
 /// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
-  place_pace*
-      place;  ///< learns what the loop costs; null: there is a share for every member, whatever was learned
+  /// Learns what the loop costs; null: there is a share for every member, whatever was learned.
+  place_pace* place;
   std::size_t grain;   ///< the fewest iterations of a share; 0: to be learned
   bool can_split;      ///< shares may have several parts
   source_place where;  ///< for observers
-  const loop_ends* ends = nullptr;
+  const loop_ends* ends;
   // Of a plan, whose shares are run like those of a loop.
   bool is_plan = false;
   double gain = 1e300;  ///< the nanoseconds that members save when they come; not known by default
 
   loop_request(std::size_t length, place_pace* at, std::size_t least, bool splits,
-               source_place from) noexcept
-      : iterations(length), place(at), grain(least), can_split(splits), where(from) {}
+               source_place from, const loop_ends* around = nullptr) noexcept
+      : iterations(length), place(at), grain(least), can_split(splits), where(from), ends(around) {}
 };
 
 /// How a loop is to be run.
@@ -177,9 +177,7 @@ class loop_pace {
   }
   /// `time`: from the caller's wake-up call until the member came.
   void learn_wake(double time) noexcept {
-    const double now = lesser(time, 2 * wake_);
-    wake_ += (now - wake_) / 8;
-    wake_ = between(least_wake, wake_, most_wake);
+    wake_ = between(least_wake, wake_ + (lesser(time, 2 * wake_) - wake_) / 8, most_wake);
   }
 
   /// A loop has missed `missed` while members slept. True if they are to be woken. PACE-6.

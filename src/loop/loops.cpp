@@ -79,9 +79,7 @@ class late_shares : public usual_arrival {
     } share = {at_, false};
     if (!shares_.run(late)) return;
     share.is_done = true;
-    if (at_.shared().shares.finish(late, 2)) {
-      barrier().arrive_for(at_, late, shares_.combine);
-    }
+    if (at_.shared().shares.finish(late, 2)) barrier().arrive_for(at_, late, shares_.combine);
   }
 
   team_barrier& barrier() const noexcept { return at_.shared().barrier; }

@@ -72,7 +72,7 @@ class ticket_source {
   /// `dealt`: the number of chunks if they are dealt (LOOPS-3), else 0.
   explicit ticket_source(member_state& at, std::size_t dealt = 0) : at_(at), dealt_(dealt) {
     if (at.is_alone() || at.is_stopped()) return;
-    construct_ = at.next_construct();
+    construct_ = at.construct++;
     loop_board& board = at.shared().loops;
     const awaits_others here(at, {"a work-sharing construct", {}, 0, 0});
     if (board.enter(at, construct_)) board_ = &board;

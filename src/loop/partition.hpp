@@ -180,9 +180,7 @@ class partition {
   /// hold for the weights and for the targets, so they hold for everything in between. False if nothing has moved.
   bool move() noexcept {
     double from_equal = 0, way = 0;
-    for (const record& one : members_) {
-      from_equal = larger(from_equal, std::fabs(one.target - 1));
-    }
+    for (const record& one : members_) from_equal = larger(from_equal, std::fabs(one.target - 1));
     const bool to_equal = from_equal <= near_equal;
     for (record& one : members_) {
       if (to_equal) one.target = 1;

@@ -117,9 +117,9 @@ class group {
   /// GROUP-2. In a stopped region others may have written newer notes: then there is no message.
   void check_constructs(const member_state& self) {
     if (!diagnoses_misuse) return;
-    const told_construct& mine = self.told[self.phase & 1u];
+    const member_state::told_construct& mine = self.told[self.phase & 1u];
     for (std::size_t rank = 0; rank < self.size(); ++rank) {
-      const told_construct& theirs = state(rank).told[self.phase & 1u];
+      const member_state::told_construct& theirs = state(rank).told[self.phase & 1u];
       if (mine.note.kind == nullptr || theirs.note.kind == nullptr) continue;
       if (is_same(mine.note, theirs.note) && mine.without_wait == theirs.without_wait) continue;
       if (self.is_stopped()) return;
@@ -133,7 +133,6 @@ class group {
  private:
   friend struct sub_group;
   friend class awaits_others;
-  using told_construct = member_state::told_construct;
 
   static bool is_same(const construct_note& a, const construct_note& b) noexcept {
     return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);

@@ -14,7 +14,6 @@
 #include <lockstep/detail/base/rank_groups.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/region/member_state.hpp>
-#include "../platform/system.hpp"
 #include "../wait/cpu_separation.hpp"
 #include "../wait/ranked_phases.hpp"
 #include "stop_source.hpp"
@@ -90,10 +89,6 @@ struct interrupts_wait {
   bool requested() const noexcept { return stop.requested() || arrival.is_called(); }
 };
 
-struct barrier_values {
-  cell of_phase[2];
-};
-
 //   MEET-1  A value is written before its phase is published, and not again before all have read it: there are
 //           two cells for it, used in turn, and no member is two phases ahead of another (RANKED-1).
 //   MEET-2  All read the combined value of the last to arrive before any member can arrive again.
@@ -109,8 +104,8 @@ struct barrier_values {
 // Cost   as ranked_phases.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
 // Source values on the flags' lines: ours.
-class team_barrier : ranked_phases<barrier_values> {
-  using phases = ranked_phases<barrier_values>;
+class team_barrier : ranked_phases<cell[2]> {
+  using phases = ranked_phases<cell[2]>;
   using word = published_word<std::uint32_t>;
 
  public:
@@ -145,7 +140,7 @@ class team_barrier : ranked_phases<barrier_values> {
 
   /// The place of a value of this phase: the participant writes it before it arrives, others read it afterwards.
   cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
-    return phases::value_of(rank).of_phase[phase & 1u];
+    return phases::value_of(rank)[phase & 1u];
   }
 
   /// Blocks until all have arrived. False once the region is stopped: then no member waits any more.
@@ -163,7 +158,7 @@ class team_barrier : ranked_phases<barrier_values> {
     if (has_flags(self.size())) {
       combine(out);
     } else {
-      out = value_of_all().of_phase[0];
+      out = value_of_all()[0];
     }
     return true;
   }
@@ -198,7 +193,7 @@ class team_barrier : ranked_phases<barrier_values> {
   template <class Combine>
   bool arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
     return phases::arrive(rank, self.size(), self.phase,
-                          [&](barrier_values& of_all) { combine(of_all.of_phase[0]); });
+                          [&](cell(&of_all)[2]) { combine(of_all[0]); });
   }
 
  private:

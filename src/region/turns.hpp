@@ -31,6 +31,7 @@
 
 #include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/platform/error.hpp>
+#include "../base/numbers.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "../wait/published_words.hpp"
@@ -331,10 +332,7 @@ class team_door {
   bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
 
   /// For hints: never 0. Different for teams that live at the same time, unless 2^24 teams were made in between.
-  std::uint32_t number() const noexcept {
-    const std::uint32_t low = age_ & 0xFFFFFFu;
-    return low != 0 ? low : 1;
-  }
+  std::uint32_t number() const noexcept { return larger(age_ & 0xFFFFFFu, std::uint32_t{1}); }
 
   /// What a loop without a turn reads before it begins.
   std::uint32_t look_alone() const noexcept { return lone_.load(memory_order_relaxed); }  // 8
@@ -420,8 +418,8 @@ class lone_region {
     for (const nesting::region* at = &where_; at != nullptr; at = at->outer) {
       if (at->owner != where_.owner || at->runs == nullptr) continue;
       if (at->boards != nullptr) {
-        const std::uint32_t region =
-            nesting::number_of(*at);  // 0 once the region is over, while its values are combined
+        // 0 once the region is over, while its values are combined.
+        const std::uint32_t region = nesting::number_of(*at);
         return region != 0 && of_.stop.requested(region);
       }
       outermost = at->runs;

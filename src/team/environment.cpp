@@ -178,9 +178,7 @@ LOCKSTEP_INLINE const environment& environment::of_process() {
     start_debug_aids();
     environment result([](const char* name) -> const char* { return std::getenv(name); },
                        !native_system::has_rights_of_others());
-    if (!result.ledger_file.empty()) {
-      result.ledger_file = absolute_path(result.ledger_file.c_str());
-    }
+    if (!result.ledger_file.empty()) result.ledger_file = absolute_path(result.ledger_file.c_str());
     std::string complaints;
     result.describe(complaints, "lockstep: ", true);
     if (!complaints.empty() && is_first_to_print(message::environment)) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "../base/numbers.hpp"
 #include "../platform/cgroup.hpp"
 
 namespace lockstep {
@@ -92,10 +93,8 @@ LOCKSTEP_INLINE std::vector<unsigned> spread(const cpu_topology& sorted, std::si
            sorted[end].kind == sorted[i].kind) {
       ++end;
     }
-    const std::size_t wanted = count - order.size();
-    for (const unsigned cpu : deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, 0)) {
-      order.push_back(cpu);
-    }
+    const std::size_t wanted = lesser(count - order.size(), end - i);
+    for (const unsigned cpu : deal(&sorted[i], end - i, wanted, 0)) order.push_back(cpu);
   }
   return order;
 }
@@ -123,7 +122,7 @@ LOCKSTEP_INLINE std::vector<unsigned> plan(const cpu_topology& usable, std::size
   if (where.is_list()) {
     order = select(usable, where.list(), true);
   } else if (!usable.empty() && (where.is_close() || where.is_spread() || where.is_cores())) {
-    const std::size_t count = members < usable.size() ? members : usable.size();
+    const std::size_t count = lesser(members, usable.size());
     cpu_topology sorted = widest_first(usable);
     std::sort(sorted.begin(), sorted.end(),
               where.is_close() ? is_before_by_place : is_before_by_core);
@@ -164,8 +163,7 @@ LOCKSTEP_INLINE std::size_t fewer_of(std::size_t usable, std::vector<unsigned> l
 
 LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environment& variables,
                                       std::size_t usable, const cpu_topology& cpus) {
-  using placement::fewer_of;
-  if (options.cpus() != 0 && options.cpus() < usable) usable = options.cpus();
+  if (options.cpus() != 0) usable = lesser(usable, options.cpus());
   resolved_team result;
   result.name = options.name();
   result.bind = options.bind().is_unset() ? variables.bind.value : options.bind();
@@ -174,15 +172,14 @@ LOCKSTEP_INLINE resolved_team resolve(const team_options& options, const environ
   result.left_out = placement::select(cpus, list, false);
   result.members = options.members() != 0 ? options.members() : variables.members.value;
   if (result.members == 0) {  // at most one for each CPU of a list
-    result.members = fewer_of(usable, placement::select(cpus, list, true));
-    if (result.members > max_participants) result.members = max_participants;
+    const std::size_t wanted = placement::fewer_of(usable, placement::select(cpus, list, true));
+    result.members = lesser(wanted, max_participants);
   }
   checked_count("lockstep::team", "members", result.members);
 
   result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
   result.groups = placement::groups_of(cpus, result.cpu_of_rank);
-  const std::size_t at_once = fewer_of(usable, result.cpu_of_rank);
-  result.can_run_at_once = result.members < at_once ? result.members : at_once;
+  result.can_run_at_once = lesser(result.members, placement::fewer_of(usable, result.cpu_of_rank));
   result.is_crowded = result.members > result.can_run_at_once;
 
   result.policy = (options.has_policy() ? options.policy() : variables.policy.value)

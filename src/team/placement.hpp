@@ -46,8 +46,8 @@ struct resolved_team {
   std::size_t can_run_at_once = 1;  ///< how many members, on the CPUs that they may use
   bool learns = true;               ///< whether loops learn on how many members they pay
   bool anticipates = false;         ///< whether workers learn when the next region is due
-  bool separates_cpus =
-      false;  ///< whether workers leave a CPU that they share with a member they wait for
+  /// Whether workers leave a CPU that they share with a member they wait for.
+  bool separates_cpus = false;
   bool keeps_ledger = false;
 };
 

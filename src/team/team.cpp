@@ -96,10 +96,7 @@ LOCKSTEP_INLINE bool started_region::join() {
 }
 
 LOCKSTEP_INLINE void started_region::let_go() noexcept {
-  if (!*this) {
-    core_ = nullptr;
-    return;
-  }
+  if (!*this) return;
   if (!core_->can_join()) {
     detail::end_program("%s; its handle was let go, so that it could never end", refusal());
   }
@@ -122,12 +119,11 @@ LOCKSTEP_INLINE bool started_region::join_now(bool gives_up) {
 }
 
 LOCKSTEP_INLINE const char* started_region::refusal() const noexcept {
-  return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
-                                "entered another region "
-                                "since; join those first"
-                              : "lockstep::started_region::join: the region was started by "
-                                "another thread, which has "
-                                "to join it";
+  return core_->has_started()
+             ? "lockstep::started_region::join: this thread has started or entered another region "
+               "since; join those first"
+             : "lockstep::started_region::join: the region was started by another thread, which "
+               "has to join it";
 }
 
 LOCKSTEP_INLINE region_token::region_token(const detail::nested_region* where) noexcept

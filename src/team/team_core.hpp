@@ -482,8 +482,8 @@ class team_core : public aligned_new<256> {
   loop_crew crew_;
   // The caller's own.
   nesting::region region_;
-  nesting::region
-      caller_region_;  // of the caller that has started a region: its workers are not in it
+  // Of the caller that has started a region: its workers are not in it.
+  nesting::region caller_region_;
   std::uint32_t number_ = 0;
   wait_word running_{0};
   region_view seen_;

@@ -184,9 +184,7 @@ LOCKSTEP_INLINE bool team_host::run_by_weights(const range_body& body, std::size
   const auto prepare = [](const loop_plan&, cell*) {};
   const auto learn = [&](const loop_plan& plan, region_board&) { blocks.learn(plan.shares); };
   const loop_ends ends = {prepare, learn};
-  loop_request wanted(size(), nullptr, 0, false, where);
-  wanted.ends = &ends;
-  return run_loop(wanted, work).is_complete;
+  return run_loop({size(), nullptr, 0, false, where, &ends}, work).is_complete;
 }
 
 }  // namespace detail

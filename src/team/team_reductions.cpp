@@ -17,7 +17,6 @@
 #include <lockstep/detail/team/team_host.hpp>
 
 #include "../loop/loop_crew.hpp"
-#include "../loop/loops.hpp"
 #include "../reduce/member_nodes.hpp"
 
 namespace lockstep {
@@ -40,36 +39,32 @@ struct alignas(64) values_of_parts {
   }
 };
 
-/// Calls part(share) for all shares. False if it was stopped.
+inline outcome outcome_of(bool is_complete) noexcept {
+  return is_complete ? outcome::done : outcome::stopped;
+}
+/// Calls part(share) for all shares.
 template <class Part>
-bool run_region(const as_region& in, const operations& what, std::size_t length, schedule how,
-                const loop_ends* ends, const Part& part) {
+outcome run_region(const as_region& in, const operations& what, std::size_t length, schedule how,
+                   const loop_ends* ends, const Part& part) {
   job work;
   work.carry<loop_share>(part);
-  loop_request wanted(length, what.pace, grain_of(how), true, in.where);
-  wanted.ends = ends;
-  return in.on.run_loop(wanted, work).is_complete;
+  const loop_request wanted(length, what.pace, grain_of(how), true, in.where, ends);
+  return outcome_of(in.on.run_loop(wanted, work).is_complete);
 }
 
-/// Calls that, or whole(run) with all leaves, on the caller alone and without a region, if the range is known to be that
+/// Calls that, or whole(run) with `all` leaves on the caller alone and without a region, if the range is known to be so
 /// short (team_host.cpp). Nobody looks for a stop meanwhile: REDUCE-4 allows a strip.
 template <class Whole, class Part>
-outcome run(const as_region& in, const operations& what, std::size_t length, schedule how,
-            const loop_ends& ends, const Whole& whole, const Part& part) {
-  lone_outcome alone = lone_outcome::refused;
+outcome run(const as_region& in, const operations& what, std::size_t length, index_range all,
+            schedule how, const loop_ends& ends, const Whole& whole, const Part& part) {
   if (length <= reduction_tree::strip_length &&
       may_run_alone(in.on, *what.pace, length, grain_of(how))) {
-    const leaf_run all = {length,
-                          reduction_tree::leaf_size(length),
-                          {0, reduction_tree::leaves_of(length)},
-                          nullptr,
-                          0};
-    alone = in.on.run_alone([&](std::size_t, std::size_t) { whole(all); }, length);
+    const leaf_run leaves = {length, reduction_tree::leaf_size(length), all, nullptr, 0};
+    const lone_outcome alone =
+        in.on.run_alone([&](std::size_t, std::size_t) { whole(leaves); }, length);
+    if (alone != lone_outcome::refused) return outcome_of(alone == lone_outcome::complete);
   }
-  const bool is_complete = alone == lone_outcome::refused
-                               ? run_region(in, what, length, how, &ends, part)
-                               : alone == lone_outcome::complete;
-  return is_complete ? outcome::done : outcome::stopped;
+  return run_region(in, what, length, how, &ends, part);
 }
 
 LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
@@ -105,7 +100,7 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
     what.combine(of, all, from, true, &result.keeps, result.value);
   };
   const loop_ends ends = {prepare, finish};
-  return run(in, what, length, how, ends, whole, part);
+  return run(in, what, length, all, how, ends, whole, part);
 }
 
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
@@ -135,11 +130,9 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
   };
   const loop_ends ends = {prepare, finish};
   const outcome ended =
-      run(in, what, length, how, ends, whole, [&sum](loop_share& me) { sum(me); });
+      run(in, what, length, all, how, ends, whole, [&sum](loop_share& me) { sum(me); });
   if (ended == outcome::stopped || sums.cells == nullptr) return ended;
-  const bool is_complete =
-      run_region(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); });
-  return is_complete ? outcome::done : outcome::stopped;
+  return run_region(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); });
 }
 
 }  // namespace reductions

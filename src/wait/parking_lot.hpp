@@ -46,7 +46,6 @@
 #include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
-#include "../platform/system.hpp"
 #include "wait_engine.hpp"
 
 namespace lockstep {

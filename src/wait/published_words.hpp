@@ -66,7 +66,6 @@
 #include <lockstep/detail/platform/config.hpp>
 #include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
-#include "../observe/hooks.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system.hpp"

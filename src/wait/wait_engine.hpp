@@ -249,10 +249,9 @@ class word_waiter : public waitable {
   bool has_announced() const noexcept { return announced_; }
 
  protected:
-  wait_word& word() const noexcept { return word_; }
+  wait_word& word_;
 
  private:
-  wait_word& word_;
   Done done_;
   bool announced_;
 };
@@ -346,8 +345,8 @@ class short_lock {
   struct attempt final : word_waiter<word_is<std::uint32_t>> {
     attempt(wait_word& of, wait_kind kind) noexcept : word_waiter(of, {is_free, kind}) {}
     bool ready() noexcept override {
-      return word().load(memory_order_relaxed) == is_free &&  // 6
-             take(word(), has_announced() ? slept_on : held);
+      return word_.load(memory_order_relaxed) == is_free &&  // 6
+             take(word_, has_announced() ? slept_on : held);
     }
   };
 

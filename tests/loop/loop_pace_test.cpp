@@ -330,7 +330,7 @@ TEST(loop_pace, the_join_is_learned_by_an_eighth_a_time_and_within_bounds_PACE_4
   for (int i = 0; i < 1000; ++i) costs.learn_join(for_ever, 1000);
   EXPECT_EQ(costs.join(), 50000);
   for (int i = 0; i < 1000; ++i) costs.learn_join(0, 1000);
-  EXPECT_EQ(costs.join(), 100);
+  EXPECT_EQ(costs.join(), 200);
   for (int i = 0; i < 100; ++i) costs.learn_join(1300, 1000);
   EXPECT_NEAR(costs.join(), 300, 1) << "it rises again";
 }

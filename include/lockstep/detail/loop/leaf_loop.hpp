@@ -253,9 +253,6 @@ struct loop_place {
   job::caller<loop_share> carried;  ///< null: the loop is called where it is
   std::size_t size;                 ///< bytes that travel
   place_pace pace;
-
-  constexpr loop_place(decltype(call) of, job::caller<loop_share> of_copy, std::size_t bytes)
-      : call(of), carried(of_copy), size(bytes) {}
 };
 
 /// The part of [0, length) that a share does.
@@ -284,7 +281,8 @@ struct LOCKSTEP_MODULE_LOCAL sized_leaf {
   static loop_place place;
 };
 template <class Leaf>
-loop_place sized_leaf<Leaf>::place(call, travels() ? call_copy : nullptr, sizeof(sized_leaf));
+loop_place sized_leaf<Leaf>::place = {
+    call, travels() ? call_copy : nullptr, sizeof(sized_leaf), {}};
 
 /// Whether a loop on a team_host may run on the caller alone: the grain of the loop says so, or what is known of its place.
 template <class Host>

@@ -32,7 +32,6 @@
 #include <lockstep/detail/base/index_span.hpp>
 #include <lockstep/detail/loop/leaf_loop.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
-#include <lockstep/detail/region/member_state.hpp>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -379,7 +378,7 @@ class each_value : public operands {
   }
   template <class Operation>
   void go_on(Type& sum, std::size_t i, std::size_t end, Operation& op) const {
-    for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
+    for (; i < end; ++i) sum = op(std::move(sum), static_cast<given>(f_(index_at(first_, i))));
   }
 
  protected:
@@ -387,7 +386,6 @@ class each_value : public operands {
 
  private:
   using given = as_value<Type, value>;
-  static given as_given(value&& v) { return static_cast<given>(v); }
 
   held_function<Function, Index> f_;
 };

@@ -29,10 +29,6 @@ template <class Function, class Argument>
 struct region_call {
   using takes_one = std::integral_constant<bool, is_callable<Function&, Argument&>::value>;
   static constexpr bool fits = takes_one::value || is_callable<Function&>::value;
-  /// The same for a copy of the function, which is constant.
-  static constexpr bool fits_copy = takes_one::value
-                                        ? is_callable<const Function&, Argument&>::value
-                                        : is_callable<const Function&>::value;
 
   static void call(Function& f, Argument& with) { call(f, with, takes_one()); }
 
@@ -55,10 +51,8 @@ class job {
     static_assert(region_call<Function, Argument>::fits,
                   "lockstep: the function of a region can be called neither as f(me), with a "
                   "lockstep::member& (by reference, it is not copied), nor as f()");
-    using form = typename std::conditional<travels_as<Function, Argument>(), const Function&,
-                                           by_address<Function>>::type;
     job made;
-    made.carry<Argument>(form(f));
+    made.hold<Argument>(f, std::integral_constant<bool, travels_as<Function, Argument>()>());
     return made;
   }
   /// For code that is compiled once: call(closure, argument), with a copy of the closure. Requires: a copy of the
@@ -92,20 +86,22 @@ class job {
   template <class Function, class Argument = member>
   static constexpr bool travels_as() noexcept {
     using object = typename std::conditional<std::is_class<Function>::value, Function, char>::type;
-    return may_be_copied<Function>::value && region_call<Function, Argument>::fits_copy &&
+    return may_be_copied<Function>::value && region_call<const Function, Argument>::fits &&
            sizeof(object) <= closure_size && alignof(object) <= alignof(void*);
   }
 
  private:
-  template <class Function>
-  struct by_address {
-    Function* f;
-    explicit by_address(Function& of) noexcept : f(&of) {}
-    template <class Argument>
-    void operator()(Argument& with) const {
-      region_call<Function, Argument>::call(*f, with);
-    }
-  };
+  /// Carries the function itself, or its address.
+  template <class Argument, class Function>
+  void hold(Function& f, std::true_type /*travels*/) noexcept {
+    carry<Argument>(f);
+  }
+  template <class Argument, class Function>
+  void hold(Function& f, std::false_type) noexcept {
+    Function* const at = &f;
+    carry<Argument>([at](Argument& with) { region_call<Function, Argument>::call(*at, with); });
+  }
+
   void (*call_)() = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
 };

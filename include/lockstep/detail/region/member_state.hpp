@@ -20,7 +20,6 @@
 #include <lockstep/detail/observe/member_view.hpp>
 #include <lockstep/detail/observe/observers.hpp>
 #include <lockstep/detail/platform/atomic.hpp>
-#include <lockstep/detail/platform/cache_line.hpp>
 #include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/schedule.hpp>
 
@@ -144,8 +143,6 @@ class member_state : public member_view {
   bool has_waited() const noexcept { return last_without_wait != phase; }
   /// In a construct that the member has come to: waits for all others first. False once the region is stopped.
   bool wait_before_construct();
-  /// The number of the next construct that members share.
-  std::uint32_t next_construct() noexcept { return construct++; }
   /// The construct in which a member that has returned meets the others (GROUP-4).
   static const char* its_return() noexcept {
     static const char text[] = "its return";
