@@ -124,7 +124,7 @@ TEST_F(condition_waits, learn_that_yields_before_a_sleep_do_not_pay_and_look_aga
     probes += now > 0;
   }
   EXPECT_EQ(probes, 10u);
-  EXPECT_LE(all, 10 * 64u);
+  EXPECT_LE(all, 10 * lockstep::detail::waitable::single_yield_time / system_.yield_cost);
 }
 
 TEST_F(condition_waits, yield_again_when_that_pays) {
