@@ -24,6 +24,7 @@
 #define LOCKSTEP_SRC_WAIT_MISUSE_REGISTRY_HPP
 #define LOCKSTEP_SRC_PLATFORM_PROCESS_HPP
 #define LOCKSTEP_SRC_PLATFORM_WINDOWS_HPP
+#define LOCKSTEP_SRC_PLATFORM_CPUS_HPP
 
 #include <chrono>
 #include <cstddef>
@@ -55,6 +56,8 @@ inline std::uint64_t native::monotonic_nanoseconds() noexcept {
 }
 using native::monotonic_nanoseconds;
 using native::polling_pause;
+
+enum class machine_load : unsigned char { unknown, has_room, full };
 
 #if defined(__linux__)
 struct futex : linux_futex<FUTEX_PRIVATE_FLAG> {
