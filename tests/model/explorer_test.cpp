@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <new>
 #include <string>
 
 #include "model/scenario.hpp"
@@ -291,6 +293,20 @@ TEST(explorer, a_trail_is_the_same_as_text_and_repeats_the_failure) {
 TEST(explorer, reports_a_failure_while_the_lock_of_a_queue_is_held) {
   const std::string failure = find_failure([] {
     const parking_lot::queue held(0);
+    check(false, "for the report");
+  });
+  EXPECT_TRUE(contains(failure, "FAILURE: for the report")) << failure;
+  EXPECT_FALSE(contains(failure, "crashed")) << failure;
+}
+
+TEST(explorer, reports_a_failure_while_a_thread_that_is_no_more_is_in_a_queue) {
+  alignas(parked_thread) static unsigned char stack[sizeof(parked_thread)];
+  const std::string failure = find_failure([] {
+    {
+      parking_lot::queue waiters(0);
+      waiters.enter(*::new (stack) parked_thread());
+    }
+    std::memset(stack, 255, sizeof stack);
     check(false, "for the report");
   });
   EXPECT_TRUE(contains(failure, "FAILURE: for the report")) << failure;

@@ -31,8 +31,8 @@ const bool texts_are_kept = [] {
 
 /// The lock of traces, too, may be left taken by an execution that failed.
 const bool locks_are_freed = [] {
-  static void (*const others)() = free_locks;
-  free_locks = [] {
+  static void (*const others)() = empty_queues;
+  empty_queues = [] {
     others();
     ::new (static_cast<void*>(&process().trace_forks)) fork_section;
     ::new (static_cast<void*>(&process().name_forks)) fork_section;

@@ -82,8 +82,8 @@ inline std::vector<budget> by_day(std::vector<budget> brief, std::vector<budget>
 /// constructors run: before the first execution, not in it.
 inline const bool queues_are_made = [] {
   const parking_lot::queue first_use(0);
-  free_locks = [] {
-    for (parking_bucket& each : process().parking) each.lock.store(0, memory_order_relaxed);
+  empty_queues = [] {
+    for (parking_bucket& each : process().parking) ::new (&each) parking_bucket();
   };
   return first_use.empty();
 }();

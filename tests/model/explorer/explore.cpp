@@ -54,12 +54,11 @@ std::vector<std::uint8_t> read(const std::string& schedule, settings& how) {
 
 constexpr unsigned most_seconds_to_repeat = 60;
 
-/// What f() returns, called in a child process. An execution that failed leaves the library's tables as they
-/// were, with the nodes of threads that are no more; a child begins with empty ones (src/platform/fork.hpp).
+/// What f() returns, called in a child process: an execution that failed leaves the library's tables as they were.
 std::string in_child(const std::function<std::string()>& f) {
   int ends[2] = {};
   if (pipe(ends) != 0) return "";
-  if (free_locks != nullptr) free_locks();
+  if (empty_queues != nullptr) empty_queues();
   const pid_t child = fork();
   if (child == 0) {
     alarm(most_seconds_to_repeat);

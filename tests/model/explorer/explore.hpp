@@ -45,9 +45,10 @@ void explore(const std::function<void()>& scenario, const plan& by = plan());
 /// As explore(), but returns what went wrong, or nothing: for the tests of the explorer.
 std::string find_failure(const std::function<void()>& scenario, const plan& by = plan());
 
-/// Called before a failed execution is repeated in a child process: frees the locks that the execution has left
-/// taken, which the handlers of fork() would wait for. scenario.hpp sets it.
-inline void (*free_locks)() = nullptr;
+/// Called before a failed execution is repeated in a child process: makes the library's queues as new. The execution has
+/// left locks, which the handlers of fork() would wait for, and nodes on stacks that are no more, which they would read.
+/// scenario.hpp sets it.
+inline void (*empty_queues)() = nullptr;
 
 // For use in scenarios.
 
