@@ -17,17 +17,21 @@
 //           parts. Their number is a power of two, so that the parts of a reduction are nodes of its tree, or nearly: with
 //           three leaves in each part one of 4096 iterations takes 1.3 times as long as with four (decision 0070).
 //   PACE-4  One strange sample changes what is known by a factor of two at most. A young place takes a lower sample as
-//           it is: disturbances only make a loop longer. A join is all that a loop on awake members takes beyond a share of
-//           what it takes alone: the announcement, data that move to another CPU, the wait. It takes no less if no
-//           member comes. So a loop of several shares hardly changes what an iteration costs: otherwise a loop that is slow
-//           because it is shared would look long, and be shared for that.
+//           it is: disturbances only make a loop longer. A short share teaches only that an iteration costs less: its data
+//           may have come from other CPUs. Otherwise a loop that is slow because it is shared would look long, and be
+//           shared for that. A join is all that a loop on awake members takes beyond a share of what it takes alone: the
+//           announcement, data that move, the wait. It takes no less if no member comes. Each measured loop that does
+//           not pay makes it lower, so that it is tried again.
 //   PACE-5  Loops below the break-even of members that are awake run alone, without a plan. After some 100 us of them
-//           one is measured. While members sleep, loops that would miss too little to be told run alone, too, eight at a
-//           time.
+//           one is measured. While members sleep, loops that would miss too little to be told run alone, too, until they
+//           have missed 8 us.
 //   PACE-6  Loops may run on their caller while members sleep. When such loops have missed enough, the members are woken
 //           once, after a loop: if loops follow each other closely, they take part in the next one, and workers that
 //           anticipate learn when it is due. The price in missed time doubles each time, and halves when members come by
 //           themselves. What loops missed belongs to the team, not to a place.
+//   PACE-7  Loops of several places may use the same data. As long as some are shared, each looks long where it runs alone,
+//           since its data are elsewhere. So after 128 shared loops below 4 us, 256, and so on up to 8192, all of
+//           them run alone for 60 us, and are measured. The first that pays then wakes the members.
 #ifndef LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
 #define LOCKSTEP_SRC_LOOP_LOOP_PACE_HPP
 
@@ -78,7 +82,7 @@ class loop_pace {
  public:
   static constexpr double part_time = 8000;
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
-  static constexpr double least_worth_telling = 1000, usual_inertia = 4, shared_inertia = 32;
+  static constexpr double least_worth_telling = 1000;
 
   /// The team that runs the loops.
   struct helpers {
@@ -92,7 +96,7 @@ class loop_pace {
   explicit loop_pace(const helpers& of) noexcept
       : team_(of),
         least_join_(50.0 * static_cast<double>(of.at_once)),
-        join_(of.are_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(of.at_once)) {}
+        join_(of.are_crowded ? 2000.0 : 2 * least_join_) {}
 
   const helpers& its_team() const noexcept { return team_; }
   double join() const noexcept { return join_; }
@@ -120,21 +124,28 @@ class loop_pace {
       return result;
     }
     if (!pays(work, most, join_)) {
-      let_alone(*of.place, at, work);
-      if (result.is_timed && !asleep) join_ -= (join_ - least_join_) / 64;  // it is tried again
+      let_alone(*of.place, at, work, asleep);
+      if (result.is_timed) try_lower_join();
       return result;
     }
     const std::size_t shares = shares_for(work, most);
+    if (is_trial(work, asleep)) {
+      result.is_timed = true;
+      return result;
+    }
     double parts = work / static_cast<double>(shares) / part_time;
-    if (asleep && !pays(work, most, wake_)) {
+    if (asleep && !is_after_trial_ && !pays(work, most, wake_)) {
       result.missed = larger(work - work / static_cast<double>(shares) - join_, 1.0);
-      if (result.missed < least_worth_telling)
-        of.place->allow(team_.number, static_cast<double>(of.iterations), least_lone);
+      if (result.missed < least_worth_telling) {
+        let_alone(*of.place, at, work, true);
+        if (result.is_timed) try_lower_join();
+      }
       if (work < least_for_late_members) return result;
       result.is_timed = true;
       result.wakes = false;
       parts = larger(parts, 4.0);
     }
+    is_after_trial_ = false;
     result.shares = static_cast<std::uint32_t>(shares);
     if (of.can_split && parts > 2) result.parts = parts_of(of, shares, parts);
     if (asleep || !of.can_split || result.parts > 1) return result;
@@ -149,26 +160,29 @@ class loop_pace {
     return pays(left, team_.at_once, asleep ? wake_ : larger(join_, dear_announcement));
   }
 
-  /// The caller has needed `time` for that many iterations at the place, and believes an `inertia`-th of the news. Updates
-  /// what the place knows, and which loops of the team may run alone (PACE-5).
+  /// What the caller ran of a loop.
+  enum class sample { whole, parts, short_share };
+  /// The caller has needed `time` for that many iterations at the place. Updates what the place knows (PACE-4), and which
+  /// loops of the team may run alone (PACE-5). `asleep`: as in plan().
   void learn_iterations(place_pace& place, std::size_t iterations, double time,
-                        double inertia = usual_inertia) noexcept {
+                        sample of = sample::whole, bool asleep = false) noexcept {
     if (iterations == 0) return;
     place_pace::cost at = place.look();
     const double before = at.iteration;
-    const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
+    double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
+    if (of == sample::short_share && at.samples >= known) now = lesser(now, before);
     const bool is_first = at.samples == 0 || (at.samples < young && now < before);
     const bool is_strange = now > 2 * before || 2 * now < before;
     at.steady = !is_first && !is_strange ? 1 : 0;
     const double believed = is_first     ? now
                             : is_strange ? between(before / 2, now, before * 2)
-                                         : before + (now - before) / inertia;
+                                         : before + (now - before) / inertia_of(of);
     at.iteration = static_cast<float>(lesser(believed, longest));
     if (at.samples < young) ++at.samples;
     at.skipped = 0;
     place.keep(at);
     if (at.samples < known || !team_.learns) return;
-    let_alone(place, at, at.iteration * static_cast<double>(iterations));
+    let_alone(place, at, at.iteration * static_cast<double>(iterations), asleep);
   }
   /// A loop was announced to members that were awake, and `took` that long. A share was to take `share_time`.
   void learn_join(std::uint64_t took, double share_time) noexcept {
@@ -194,12 +208,16 @@ class loop_pace {
   static constexpr double clock_time = 20, most_join = 50000;
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000;
-  static constexpr double unmeasured = 100000, longest_lone = 2000, longest = 1e30;
+  static constexpr double unmeasured = 100000, longest_lone = 2000, most_missed = 8000,
+                          longest = 1e30;
   static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
   static constexpr unsigned least_lone = 8, most_lone = 256, enough_shared = 8;
+  static constexpr double longest_trial = 4000, trial_time = 60000;
+  static constexpr unsigned first_trial_after = 128, most_trial_after = 8192;
   // Prices of a wake-up after a loop, in time that loops missed. The first one costs nearly nothing.
   static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
+  static double inertia_of(sample of) noexcept { return of == sample::parts ? 32 : 4; }
   static bool is_due(const place_pace::cost& at, double work) noexcept {
     return at.samples < young || at.steady == 0 || work > always_timed ||
            at.skipped >= loops_per_sample;
@@ -207,12 +225,32 @@ class loop_pace {
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;
   }
+  void try_lower_join() noexcept { join_ -= (join_ - least_join_) / 64; }
+  /// Whether a short loop that gains runs alone for all that: PACE-7.
+  bool is_trial(double work, bool asleep) noexcept {
+    if (work > longest_trial || (asleep && trial_left_ <= 0)) return false;
+    if (trial_left_ <= 0) {
+      if (++short_loops_ < trial_after_) return false;
+      short_loops_ = 0;
+      trial_after_ = lesser(2 * trial_after_, most_trial_after);
+      trial_left_ = trial_time;
+      is_after_trial_ = true;
+    }
+    trial_left_ -= work;
+    return true;
+  }
   /// Loops of the place may run alone: PACE-5. `work`: of the last one.
-  void let_alone(place_pace& place, const place_pace::cost& at, double work) const noexcept {
+  void let_alone(place_pace& place, const place_pace::cost& at, double work,
+                 bool asleep) const noexcept {
     const double saved = larger(1 - 1 / static_cast<double>(team_.at_once), 1e-9);
-    const double most = lesser(join_, longest_lone) / saved;
     const double most_loops = at.steady != 0 ? most_lone : least_lone;
-    const double loops = between(least_lone, unmeasured / larger(work, 1.0), most_loops);
+    double most = lesser(join_, longest_lone) / saved;
+    double loops = between(least_lone, unmeasured / larger(work, 1.0), most_loops);
+    const double missed = work * saved - join_;
+    if (asleep && work > most && missed < least_worth_telling) {
+      most = (join_ + least_worth_telling) / saved;
+      loops = lesser(loops, most_missed / larger(missed, 1.0));
+    }
     place.allow(team_.number, most / at.iteration, static_cast<std::uint32_t>(loops));
   }
   /// All members, or fewer if a share would take less time than one more member costs.
@@ -254,6 +292,9 @@ class loop_pace {
   double wake_ = 50000;
   double saved_up_ = 0, price_ = 0;
   unsigned shared_ = 0;  ///< loops planned for members that are awake
+  unsigned short_loops_ = 0, trial_after_ = first_trial_after;
+  double trial_left_ = 0;        ///< nanoseconds of loops
+  bool is_after_trial_ = false;  ///< members may have fallen asleep in it
 };
 
 }  // namespace detail
