@@ -52,24 +52,24 @@ outcome run_region(const as_region& in, const operations& what, std::size_t leng
   return outcome_of(in.on.run_loop(wanted, work).is_complete);
 }
 
-/// Calls that, or whole(run) with `all` leaves on the caller alone and without a region, if the range is known to be so
-/// short (team_host.cpp). Nobody looks for a stop meanwhile: REDUCE-4 allows a strip.
-template <class Whole, class Part>
-outcome run(const as_region& in, const operations& what, std::size_t length, index_range all,
-            schedule how, const loop_ends& ends, const Whole& whole, const Part& part) {
-  if (length <= reduction_tree::strip_length &&
-      may_run_alone(in.on, *what.pace, length, grain_of(how))) {
-    const leaf_run leaves = {length, reduction_tree::leaf_size(length), all, nullptr, 0};
-    const lone_outcome alone =
-        in.on.run_alone([&](std::size_t, std::size_t) { whole(leaves); }, length);
-    if (alone != lone_outcome::refused) return outcome_of(alone == lone_outcome::complete);
+/// Calls whole(run) with all leaves on the caller alone and without a region, if the range is known to be so short
+/// (team_host.cpp). Nobody looks for a stop meanwhile: REDUCE-4 allows a strip.
+template <class Whole>
+lone_outcome run_short(const as_region& in, const operations& what, std::size_t length,
+                       schedule how, const Whole& whole) {
+  if (length > reduction_tree::strip_length ||
+      !may_run_alone(in.on, *what.pace, length, grain_of(how))) {
+    return lone_outcome::refused;
   }
-  return run_region(in, what, length, how, &ends, part);
+  const index_range all = {0, reduction_tree::leaves_of(length)};
+  const leaf_run leaves = {length, reduction_tree::leaf_size(length), all, nullptr, 0};
+  return in.on.run_alone([&](std::size_t, std::size_t) { whole(leaves); }, length);
 }
 
-LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, result_cell& result) {
-  if (length == 0) return outcome::empty;
+/// A reduction that is not short: apart, so that a short one that is cold does not read its code.
+LOCKSTEP_NOINLINE inline outcome reduce_in_region(const as_region& in, const operations& what,
+                                                  const operands& of, std::size_t length,
+                                                  schedule how, result_cell& result) {
   const index_range all = {0, reduction_tree::leaves_of(length)};
   values_of_parts nodes;
   const auto whole = [&](const leaf_run& leaves) {
@@ -100,7 +100,17 @@ LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const opera
     what.combine(of, all, from, true, &result.keeps, result.value);
   };
   const loop_ends ends = {prepare, finish};
-  return run(in, what, length, all, how, ends, whole, part);
+  return run_region(in, what, length, how, &ends, part);
+}
+
+LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
+                               std::size_t length, schedule how, result_cell& result) {
+  if (length == 0) return outcome::empty;
+  const lone_outcome alone = run_short(in, what, length, how, [&](const leaf_run& leaves) {
+    what.fold(of, leaves, &result.keeps, result.value);
+  });
+  if (alone != lone_outcome::refused) return outcome_of(alone == lone_outcome::complete);
+  return reduce_in_region(in, what, of, length, how, result);
 }
 
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
@@ -128,9 +138,11 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
   const auto finish = [&](const loop_plan&, region_board&) {
     what.scan_leaves(of, 0, {0, 0, {all.last, all.last}, nullptr, 0}, sums.cells, init, total);
   };
+  const lone_outcome alone = run_short(in, what, length, how, whole);
+  if (alone != lone_outcome::refused) return outcome_of(alone == lone_outcome::complete);
   const loop_ends ends = {prepare, finish};
   const outcome ended =
-      run(in, what, length, all, how, ends, whole, [&sum](loop_share& me) { sum(me); });
+      run_region(in, what, length, how, &ends, [&sum](loop_share& me) { sum(me); });
   if (ended == outcome::stopped || sums.cells == nullptr) return ended;
   return run_region(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); });
 }
