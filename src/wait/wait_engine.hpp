@@ -309,7 +309,11 @@ class wait_engine {
 /// The call that wakes those who sleep on a word, or one of them.
 inline void wake(const wait_word* word, bool all) {
   if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
-  all ? futex::wake_all(word) : futex::wake_one(word);
+  if (all) {
+    futex::wake_all(word);
+  } else {
+    futex::wake_one(word);
+  }
 }
 
 /// Polls until have_come(), for 1.5 us at most: before a member does what others are late for. A member that is in time
