@@ -54,7 +54,9 @@ WAYS = {
                     call="b.arrive_and_wait(0);", after="b.wait(1);"),
     "run": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());", before="",
                 call="t.run([](lockstep::member&) {});", after=""),
-    "for_each": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());",
+    # The run waits for the worker's thread to begin: the caller of a loop does not.
+    "for_each": dict(header="lockstep/team.hpp", objects="lockstep::team t(2, lockstep::wait_policy::spin());"
+                                                         "t.run([](lockstep::member&) {});",
                          before="", call="t.for_each(0, 2, [](int) {}, lockstep::grain(1));", after=""),
 }
 

@@ -44,24 +44,27 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// What prepare() has found: one for each module, in a template because a header may define it then.
+template <class Kind>
+struct fence_mode {
+  static atomic<std::uint32_t> value;
+};
+template <class Kind>
+atomic<std::uint32_t> fence_mode<Kind>::value{0};
+
 class process_fence {
  public:
-  enum class kind : std::uint32_t { unknown = 0, asymmetric = 1, symmetric = 2 };
+  enum kind : std::uint32_t { unknown = 0, asymmetric = 1, symmetric = 2 };
+  using mode = fence_mode<kind>;
 
   /// Asks the system once for its barrier. Objects whose notifiers use fence_light() call this when they are made, so that no
   /// notifier takes the slower way.
   static kind prepare() noexcept {
-    kind found = known();
-    if (found == kind::unknown) {
-      found = ask_system();
-      mode().store(static_cast<std::uint32_t>(found), memory_order_relaxed);  // 5
-    }
+    const std::uint32_t known = mode::value.load(memory_order_relaxed);  // 1
+    if (known != kind::unknown) return static_cast<kind>(known);
+    const kind found = ask_system();
+    mode::value.store(found, memory_order_relaxed);  // 5
     return found;
-  }
-
-  /// What prepare() has found, or unknown.
-  static kind known() noexcept {
-    return static_cast<kind>(mode().load(memory_order_relaxed));  // 1
   }
 
   /// The name of the barrier that the system gave, for reports.
@@ -71,11 +74,6 @@ class process_fence {
   }
 
  private:
-  // One for each module. A function-local static that is constant-initialised needs no guard.
-  static atomic<std::uint32_t>& mode() noexcept {
-    static atomic<std::uint32_t> instance{0};
-    return instance;
-  }
   static kind ask_system() noexcept {
     // One answer for all modules that use this library: the system might grant it to one and refuse it to another.
     static found_once<kind> decided;
@@ -88,11 +86,10 @@ namespace native {
 
 /// The two sides of the fence.
 inline void fence_light() noexcept {
-  if (process_fence::known() == process_fence::kind::asymmetric) {
-    signal_fence(memory_order_seq_cst);  // 2
-  } else {
-    thread_fence(memory_order_seq_cst);  // 3
+  if (process_fence::mode::value.load(memory_order_relaxed) == process_fence::asymmetric) {  // 1
+    return signal_fence(memory_order_seq_cst);                                               // 2
   }
+  return thread_fence(memory_order_seq_cst);  // 3
 }
 inline bool fence_heavy() noexcept {
   thread_fence(memory_order_seq_cst);  // 3, 4

@@ -257,7 +257,7 @@ class region_board {
         separation_(separation),
         most_age_(most_age),
         anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()),
-        has_one_line_(tree_.lines() == 1) {
+        line_count_(static_cast<std::uint32_t>(tree_.lines())) {
     reset(first_phase);
   }
 
@@ -275,7 +275,7 @@ class region_board {
     phase_ = (phase_ | 1u) + 1u + (parts > 0 ? 1u : 0u);
     const announcement now(static_cast<std::uint32_t>(phase_), head.size, parts, is_seen);
     announced_ = now;
-    if (has_one_line_) {
+    if (line_count_ == 1) {
       publish(0, head.region, what, now, wakes);
     } else {
       publish_lines(0, head.region, what, now, wakes);
@@ -283,7 +283,7 @@ class region_board {
   }
   /// Wakes the members that a region of this size is announced to.
   LOCKSTEP_NOINLINE void wake(std::size_t size) {
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
+    for (std::size_t line = 0; line < line_count_; ++line) {
       if (tree_.first_watcher(line) < size) lines_[line].wake();
     }
   }
@@ -297,7 +297,7 @@ class region_board {
     phase_ = renewed_ = (phase_ | 1u) + 1u;
     announced_ = announcement::none(static_cast<std::uint32_t>(phase_),
                                     static_cast<std::uint32_t>(members()));
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
+    for (std::size_t line = 0; line < line_count_; ++line) {
       lines_[line].publish(announced_.word());
     }
     for (std::size_t rank = 0; rank < members(); ++rank) {
@@ -307,7 +307,7 @@ class region_board {
   }
   /// Whether a member that a region of this size needs may be asleep.
   LOCKSTEP_HOT bool has_sleepers(std::size_t size) const noexcept {
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
+    for (std::size_t line = 0; line < line_count_; ++line) {
       if (tree_.first_watcher(line) < size && has_sleeper(line)) return true;
     }
     return false;
@@ -323,7 +323,7 @@ class region_board {
       const announcement seen = own.seen;
       watched_line what(*this, rank, line, seen);
       if (anticipates_) {
-        if (!what.ready() && !wait_engine::first_poll(what)) {
+        if (!what.ready() && !wait_engine::poll(what)) {
           wait_for_region(what, lines_.policy(), separation_, rank, missed_[0].value, own.heard,
                           seen.phase());
         }
@@ -412,7 +412,7 @@ class region_board {
 
   /// For the caller of a `run`, once all have reported: it ends the region, and may begin the next one.
   void expect_next() noexcept {
-    if (has_one_line_) fetch_for_writing(&lines_.beside(0));
+    if (line_count_ == 1) fetch_for_writing(&lines_.beside(0));
   }
   /// For a worker in a `run`, before its part.
   void expect_report(std::size_t rank) noexcept { fetch_for_writing(&reports_.beside(rank)); }
@@ -450,9 +450,9 @@ class region_board {
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, memory_order_relaxed);  // 1
     const announcement none = announcement::none(first_phase & ~1u, 1);
-    lines_.reset(none.word(), lines_.size());
+    lines_.reset(none.word(), line_count_);
     reports_.reset(first_phase, reports_.size());
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
+    for (std::size_t line = 0; line < line_count_; ++line) {
       asleep_[line].value.store(0, memory_order_relaxed);  // 6
     }
     phase_ = renewed_ = first_phase;
@@ -484,19 +484,19 @@ class region_board {
                  announcement seen) noexcept
         : awaited_word(board.lines_[line], is_news{seen}, stops_when_set{board.closed_},
                        whereabouts{&board.separation_, rank, 0, nullptr, false}),
-          asleep(board.asleep_[line].value),
-          is_alone(board.members() == 2) {}
+          of(board),
+          asleep(board.asleep_[line].value) {}
 
+    const region_board& of;
     wait_word& asleep;
-    const bool is_alone;  ///< nobody else watches this line
     bool has_slept = false;
 
     void sleep(std::uint64_t until) override {
       has_slept = true;
       asleep.fetch_add(1, memory_order_relaxed);  // 4
       awaited_word::sleep(until);
-      asleep.fetch_sub(1, memory_order_relaxed);  // 4
-      if (until != no_deadline && is_alone) awaited_word::withdraw();
+      asleep.fetch_sub(1, memory_order_relaxed);                                // 4
+      if (until != no_deadline && of.members() == 2) awaited_word::withdraw();  // the only watcher
     }
   };
 
@@ -535,7 +535,8 @@ class region_board {
   cpu_separation& separation_;
   wait_word closed_{0};
   const std::uint64_t most_age_;
-  const bool anticipates_, has_one_line_;
+  const bool anticipates_;
+  const std::uint32_t line_count_;  ///< of tree_; the announcement does not read that
   line_gap callers_apart_;
   // The caller's own. It has more bits than a line: phases recur on a line, but not here.
   std::uint64_t phase_ = 0;  ///< the last one announced

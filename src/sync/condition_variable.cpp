@@ -106,7 +106,7 @@ LOCKSTEP_INLINE bool condition_variable::wait_slowly(const calls& by, deadline u
   }
   const bool notified = by.until_stopped(by, self, &unlock_and_wait) && !self.stopped;
   if (notified && self.target != nullptr) {
-    detail::mutex_queue(*self.target).finish(self, detail::no_deadline);
+    detail::mutex_queue(*self.target).take_as(self, true, detail::no_deadline);
     if (detail::misuse::is_watched()) detail::misuse::locked(self.target);
     by.adopt(by.lock);
     return true;

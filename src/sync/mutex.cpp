@@ -13,7 +13,7 @@ LOCKSTEP_INLINE bool mutex::try_lock_slowly() noexcept {
 LOCKSTEP_INLINE bool mutex::lock_slowly(std::uint64_t until) {
   return detail::mutex_queue(*this).take_slowly(detail::mutex_rules::newcomer, until);
 }
-LOCKSTEP_INLINE void mutex::wake_next() { detail::mutex_queue(*this).wake_next(); }
+LOCKSTEP_INLINE void mutex::wake_next() { detail::mutex_queue(*this).serve(); }
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -81,41 +81,23 @@ struct mutex_rules {
   static std::uint32_t without_waiters(std::uint32_t word) noexcept {
     return (word & waking) != 0 ? word & ~waiting : word & locked;
   }
+
+  /// The next waiter is sent on its way, unless one is already.
+  static constexpr bool hands_over = false;
+  static constexpr std::uint32_t served_as = woken;
+  static bool may_serve(std::uint32_t word, std::uint32_t) noexcept { return (word & waking) == 0; }
+  static std::uint32_t served(std::uint32_t word, std::uint32_t, bool is_last) noexcept {
+    return (word & ~waiting) | (is_last ? 0u : waiting) | waking;
+  }
 };
 static_assert(parking_lot::without_waiters(mutex_rules::queue) == mutex_rules::locked, "PARKING-4");
 
 /// A mutex as its waiters see it.
-class mutex_queue : public queued_word<mutex_queue, mutex_rules> {
+class mutex_queue : public queued_word<mutex_rules> {
   using rules = mutex_rules;
 
  public:
   explicit mutex_queue(mutex& of) noexcept : queued_word(of.word_, of.policy_) {}
-
-  /// Waits in the queue until it is let go, and takes the lock; false if `until` came first. If it fails to take the
-  /// lock, it waits again, at its place.
-  bool finish(parked_thread& self, std::uint64_t until, source_place where = source_place()) {
-    while (self.wait(policy_, until, where) || !leave(self)) {
-      const std::uint32_t as = self.purpose();
-      if (try_take(as) || poll(as, until) || !enqueue(self)) {
-        parking_lot::queue(key()).remove(self);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /// Sends the next waiter on its way, unless one is already.
-  void wake_next() {
-    parking_lot::queue waiters(key());
-    parked_thread* const next = waiters.front();
-    if (next == nullptr) return;
-    const std::uint32_t left = waiters.behind(*next) != nullptr ? rules::waiting : 0u;
-    std::uint32_t word = word_.load(memory_order_relaxed);  // 1
-    do {
-      if ((word & rules::waking) != 0) return;
-    } while (!change(word, (word & ~rules::waiting) | left | rules::waking));
-    waiters.let_go(*next, rules::woken);
-  }
 
   /// A hint for the holder: a thread waits behind one that is on its way, so the unlock will wake no thread.
   bool has_more_waiters() const noexcept {
@@ -127,11 +109,11 @@ class mutex_queue : public queued_word<mutex_queue, mutex_rules> {
     parking_lot::queue waiters(key());
     parked_thread* const next = waiters.front();
     if (next == nullptr || next->purpose() != rules::newcomer) return;
-    waiters.let_go(*next, rules::ahead);
+    waiters.notify(*next, rules::ahead);
     unmark_if_empty(waiters);
   }
 
-  /// Queues up threads that were notified by a condition_variable; each goes on in finish(). Wakes the first one if the
+  /// Queues up threads that were notified by a condition_variable; each goes on in take_as(). Wakes the first one if the
   /// lock is free.
   void adopt(parked_chain& threads) {
     bool is_idle = false;
@@ -141,7 +123,7 @@ class mutex_queue : public queued_word<mutex_queue, mutex_rules> {
       const std::uint32_t old = word_.fetch_or(rules::waiting, memory_order_relaxed);  // 2
       is_idle = (old & (rules::locked | rules::waking)) == 0;
     }
-    if (is_idle) wake_next();
+    if (is_idle) serve();
   }
 };
 

@@ -35,24 +35,28 @@ struct semaphore_rules {
   static bool may_take(std::uint32_t word, std::uint32_t) noexcept {
     return word >= one_permit && (word & waiting) == 0;
   }
-  static bool may_be_given(std::uint32_t word, std::uint32_t) noexcept {
-    return word >= one_permit;
-  }
+  static bool may_serve(std::uint32_t word, std::uint32_t) noexcept { return word >= one_permit; }
   static std::uint32_t taken(std::uint32_t word, std::uint32_t) noexcept {
     return word - one_permit;
   }
   static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
   static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+
+  static constexpr bool hands_over = true;
+  static constexpr std::uint32_t served_as = 0;
+  static std::uint32_t served(std::uint32_t word, std::uint32_t as, bool is_last) noexcept {
+    return is_last ? without_waiters(taken(word, as)) : taken(word, as);
+  }
 };
 static_assert(parking_lot::without_waiters(semaphore_rules::queue) == ~semaphore_rules::waiting,
               "PARKING-4");
 
 LOCKSTEP_INLINE bool permit_count::take_slowly(deadline until, call_site where) {
-  return handed_word<semaphore_rules>(word_, policy_).take_slowly(0, until.nanoseconds(), where);
+  return queued_word<semaphore_rules>(word_, policy_).take_slowly(0, until.nanoseconds(), where);
 }
 
 LOCKSTEP_INLINE void permit_count::hand_over() {
-  handed_word<semaphore_rules>(word_, policy_).hand_over();
+  queued_word<semaphore_rules>(word_, policy_).serve();
 }
 
 [[noreturn]] LOCKSTEP_INLINE std::uint32_t permit_count::fail_permits(std::ptrdiff_t permits,

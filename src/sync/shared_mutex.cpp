@@ -33,9 +33,9 @@ struct shared_mutex_rules {
   enum purpose : std::uint32_t { to_read, to_write };
 
   static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
-    return (word & waiting) == 0 && may_be_given(word, as);
+    return (word & waiting) == 0 && may_serve(word, as);
   }
-  static bool may_be_given(std::uint32_t word, std::uint32_t as) noexcept {
+  static bool may_serve(std::uint32_t word, std::uint32_t as) noexcept {
     return as == to_read ? (word & writer) == 0 : (word & ~waiting) == 0;
   }
   static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
@@ -43,6 +43,12 @@ struct shared_mutex_rules {
   }
   static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
   static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+
+  static constexpr bool hands_over = true;
+  static constexpr std::uint32_t served_as = 0;
+  static std::uint32_t served(std::uint32_t word, std::uint32_t as, bool is_last) noexcept {
+    return is_last ? without_waiters(taken(word, as)) : taken(word, as);
+  }
 };
 static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
                   ~shared_mutex_rules::waiting,
@@ -53,12 +59,12 @@ static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
 LOCKSTEP_INLINE bool shared_mutex::lock_slowly(bool to_write, deadline until) {
   using rules = detail::shared_mutex_rules;
   detail::misuse::check_no_reader(this, kind());
-  return detail::handed_word<rules>(word_, policy_)
+  return detail::queued_word<rules>(word_, policy_)
       .take_slowly(to_write ? rules::to_write : rules::to_read, until.nanoseconds());
 }
 
 LOCKSTEP_INLINE void shared_mutex::hand_over() {
-  detail::handed_word<detail::shared_mutex_rules>(word_, policy_).hand_over();
+  detail::queued_word<detail::shared_mutex_rules>(word_, policy_).serve();
 }
 
 }  // namespace LOCKSTEP_ABI

@@ -88,11 +88,11 @@ class parked_thread : public list_node<parked_thread> {
   }
 
   // For its own thread after a notification, and for the thread that holds the lock of its queue:
-  /// What it waits for, in its object's terms; after let_go(), the purpose that was passed there.
+  /// What it waits for, in its object's terms; after the notification, the purpose that was passed there.
   std::uint32_t purpose() const noexcept { return purpose_; }
-  /// False from queue::let_go() until it has what it waits for, or comes back.
+  /// False from its notification until it comes back.
   bool waits() const noexcept { return waits_; }
-  /// The key of its queue.
+  /// The key of its queue; 0 before it was in one.
   std::uintptr_t key() const noexcept { return key_; }
 
  private:
@@ -179,15 +179,12 @@ class parking_lot {
       return each != nullptr;
     }
 
-    /// Lets a waiter try to take, for that purpose. It keeps its place, but is no waiter any more. So the child of a
-    /// fork() finds the word that shows it (PARKING-4).
-    void let_go(parked_thread& thread, std::uint32_t as) {
+    /// The wait of a thread is over, which goes on for that purpose. If it was not taken out before, it is let go: it
+    /// keeps its place, but is no waiter any more. So the child of a fork() finds the word that shows it (PARKING-4).
+    /// Without the lock, a thread that was taken out may be gone after this.
+    void notify(parked_thread& thread, std::uint32_t as = 0) {
       thread.purpose_ = as;
       thread.waits_ = false;
-      notify(thread);
-    }
-    /// The wait of a thread that was taken out, or let go, is over. Without the lock the thread may be gone after it.
-    void notify(parked_thread& thread) {
       wait_word& word = thread.word_;
       const std::uint32_t old = word.exchange(parked_thread::notified_, memory_order_release);  // 1
       if ((old & sleeping_bit) == 0) return;
@@ -199,7 +196,7 @@ class parking_lot {
     static constexpr std::size_t most_asleep = 32;
 
     void wake() {
-      for (std::size_t i = 0; i < count_; ++i) wake_one_sleeper(asleep_[i]);
+      for (std::size_t i = 0; i < count_; ++i) detail::wake(asleep_[i], false);
       count_ = 0;
     }
     parked_thread* from(parked_thread* thread) const noexcept {
@@ -243,14 +240,18 @@ LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
 }
 
 // What mutex, shared_mutex and semaphore share: they take by compare-exchange, poll, queue up, leave the queue
-// at a deadline, and hand over to the front of the queue. The object's Rules say what the bits mean:
+// at a deadline, and serve the front of the queue. The object's Rules say what the bits mean:
 //     queue                     the kind of the queue's key: wait_kind
 //     first_pauses              how long a thread pauses before it first looks again: waitable::pauses
 //     may_take(word, as)        whether a thread that has not queued up, or was let go, may take now what it wants
 //     taken(word, as)           the word after that
 //     marked(word, as)          the word while such a thread is in the queue
 //     without_waiters(word)     the word once no waiter is left
-//     may_be_given(word, as)    handed_word only: as may_take(), for the front of the queue
+//     hands_over                whether a waiter is served what it waits for. Then no thread overtakes the queue. Else
+//                               it is let go, and tries to take
+//     served_as                 its purpose then
+//     may_serve(word, as)       whether the front of the queue is served now
+//     served(word, as, is_last) the word after that
 // `as` says what the thread wants: parked_thread::purpose().
 //
 //   QUEUED-1  A thread that queues up holds the queue's lock. One compare-exchange finds that the thread may not take,
@@ -270,9 +271,8 @@ LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
 //
 // Cost   to take what is free: one read-modify-write. To queue up: the queue's lock and one read-modify-write.
 
-/// A handle on an object's word and policy. The object is registered under the word's address (misuse.hpp). Lock: the class
-/// that derives from this; its finish() is what a thread does in the queue.
-template <class Lock, class Rules>
+/// A handle on an object's word and policy. The object is registered under the word's address (misuse.hpp).
+template <class Rules>
 class queued_word {
  public:
   /// Only threads that wait read the policy.
@@ -283,9 +283,36 @@ class queued_word {
   /// After a failed first look: waits awake, then in the queue, and takes; false if `until` came first.
   bool take_slowly(std::uint32_t as, std::uint64_t until, source_place where = source_place()) {
     const misuse::waiting_scope waiting(&word_);
-    if (poll(as, until, where)) return true;
     parked_thread self(as, key());
-    return !enqueue(self) || static_cast<Lock&>(*this).finish(self, until, where);
+    return take_as(self, false, until, where);
+  }
+  /// The same for a thread that may be in the queue already. One that was let go keeps its place until it has what it
+  /// wants.
+  bool take_as(parked_thread& self, bool is_queued, std::uint64_t until,
+               source_place where = source_place()) {
+    while (true) {
+      if (!is_queued) {
+        // Awake, as the policy says. It comes from a failed try, so it begins with a pause: each look takes the word's
+        // line away from the holder.
+        attempt now(*this, self.purpose(), where);
+        if (wait_engine::wait_slowly(now, policy_, this_thread_history(), until,
+                                     wait_engine::rung::yield)) {
+          break;
+        }
+        parking_lot::queue waiters(key());
+        if (try_take(self.purpose(), true)) break;
+        waiters.enter(self);
+      }
+      if (!self.wait(policy_, until, where) && leave(self)) {
+        if (Rules::hands_over) serve();  // those behind it may go if only this one held them up
+        return false;
+      }
+      if (Rules::hands_over) return true;
+      if (try_take(self.purpose())) break;
+      is_queued = false;
+    }
+    if (self.key() != 0) parking_lot::queue(key()).remove(self);
+    return true;
   }
 
   /// Takes if Rules::may_take() allows it now. Else it marks the word, if it shall. Requires then: the queue is locked.
@@ -303,21 +330,20 @@ class queued_word {
     }
   }
 
-  /// Repeats try_take() while the policy waits awake. Called after a failed try, so it begins with a pause: each look
-  /// takes the word's line away from the holder.
-  bool poll(std::uint32_t as, std::uint64_t until, source_place where = source_place()) {
-    attempt now(*this, as, where);
-    return wait_engine::wait_slowly(now, policy_, this_thread_history(), until,
-                                    wait_engine::rung::yield);
-  }
-
-  /// Queues the thread up. A thread that was let go and failed to take has kept its place. False if it could take after
-  /// all.
-  bool enqueue(parked_thread& self) {
+  /// Serves the front of the queue while the object allows it. Called after a change that may let waiters go.
+  void serve() {
     parking_lot::queue waiters(key());
-    if (try_take(self.purpose(), true)) return false;
-    waiters.enter(self);
-    return true;
+    while (parked_thread* const next = waiters.front()) {
+      const bool is_last = waiters.behind(*next) == nullptr;
+      std::uint32_t word = word_.load(memory_order_relaxed);  // 6
+      do {
+        if (!Rules::may_serve(word, next->purpose())) return;
+      } while (!word_.compare_exchange_strong(word, Rules::served(word, next->purpose(), is_last),
+                                              memory_order_acquire,  // 8
+                                              memory_order_relaxed));  // 6
+      if (Rules::hands_over) waiters.remove(*next);
+      waiters.notify(*next, Rules::served_as);
+    }
   }
 
   /// Leaves the queue at the deadline. False if another thread has taken it out of the queue or let it go.
@@ -344,7 +370,7 @@ class queued_word {
   const wait_policy& policy_;
 
  private:
-  /// The polling before the thread queues up, or after it was let go.
+  /// What a thread that is not in the queue, or was let go, waits for.
   struct attempt final : waitable {
     queued_word& owner;
     const std::uint32_t as;
@@ -359,38 +385,6 @@ class queued_word {
       to.kind = Rules::queue;
     }
   };
-};
-
-/// A queued_word that hands waiters what they wait for, in order: no thread overtakes the queue. A notified thread has
-/// what it wanted.
-template <class Rules>
-class handed_word : public queued_word<handed_word<Rules>, Rules> {
- public:
-  using queued_word<handed_word, Rules>::queued_word;
-
-  /// Waits its turn; false if `until` came first.
-  bool finish(parked_thread& self, std::uint64_t until, source_place where) {
-    if (self.wait(this->policy_, until, where) || !this->leave(self)) return true;
-    hand_over();  // the waiters behind it may go if only this one held them up
-    return false;
-  }
-
-  /// Hands what is free to the front of the queue. Called after a change that may let waiters go.
-  void hand_over() {
-    parking_lot::queue waiters(this->key());
-    while (parked_thread* const next = waiters.front()) {
-      const bool is_last = waiters.behind(*next) == nullptr;
-      std::uint32_t word = this->word_.load(memory_order_relaxed), wanted = 0;  // 6
-      do {
-        if (!Rules::may_be_given(word, next->purpose())) return;
-        wanted = Rules::taken(word, next->purpose());
-        if (is_last) wanted = Rules::without_waiters(wanted);
-      } while (!this->word_.compare_exchange_strong(word, wanted, memory_order_acquire,  // 8
-                                                    memory_order_relaxed));  // 6
-      waiters.remove(*next);
-      waiters.notify(*next);
-    }
-  }
 };
 
 }  // namespace detail

@@ -2,8 +2,7 @@
 // src/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
 // One ladder for all objects of the library: a waiter polls for a time, then yields while that helps, then sleeps in
-// the kernel. Only the first look and the first poll are compiled for each kind of wait. The rest of the ladder, its
-// budgets and their measurements are in src/wait/wait_engine.cpp.
+// the kernel. Only the first look and the first poll are compiled for each kind of wait.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline `until`: a time of
 //           monotonic_nanoseconds(), or no_deadline.
@@ -14,6 +13,44 @@
 //
 // Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
+//
+// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/ring, bench/team)
+//   spin_budget   2 us. When both threads share a CPU, each wait loses the whole budget: with 50 us such a
+//                 fork/join took 100 us. A longer spin ends few waits more. Locks gain nothing either: 64
+//                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
+//                 0.24 with 50. For 2 and 4 threads it makes no difference (0.20 us).
+//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
+//                 choice); crowded, one to three yields end nearly every wait. Where all members of a large team
+//                 wait for the last, their sleeps cost more: each pays for a process-wide fence that interrupts
+//                 every CPU (10 us on 16), which makes others late, and they sleep, too. On 16 CPUs some barriers of
+//                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time; the longest barrier
+//                 took 2.1 us then. A spin of 50 us does the same on an idle machine; beside four busy processes
+//                 a barrier takes 32 us with it, and 5 with yields.
+//                 A member that is being woken comes after 40 to 80 us: a caller that sleeps meanwhile has to be
+//                 woken, too, 20 us more (docs/maintainers/decisions/0075). No limit there either.
+//                 Nor has a wait that yields for 80 us at most. On 16 CPUs a ring of 8 events is a wait of 1.2 us. Once
+//                 a hop woke a sleeper (7 us) all eight waits took longer than 64 yields, and all slept for good: 4.7 to
+//                 5.0 us a hop in place of 0.15.
+//   yield_time    crowded, a wait should yield for this time and then sleep. The yields keep the CPUs from
+//                 halting until the notification comes. Rings of 30 to 127 events take 4 to 6 us a hop with
+//                 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200, 9 to 21 without a limit and 10 if all
+//                 sleep. Where one notification lets many go, waking them in turn costs more than their
+//                 yields: barriers of 128 take 110 us with 400 us, 150 with 80. Hence event has the shorter
+//                 time.
+//   long_yield    a yield that took longer than this gave the CPU to a stranger for its time slice (3 ms
+//                 here). It counts as a failure even if the wait is over after it: a thread that sleeps
+//                 instead preempts the stranger when it is woken. With 8 busy strangers an event hop takes
+//                 11 to 165 us, and 1.9 to 4.4 ms if such yields count as successes. In a crowd of 256
+//                 threads of our own, a yield returns within 0.3 ms.
+//   unmeasured_yields  a yield that ends a wait takes 1.3 us; 0.1 us of this is for the clock and the way to it.
+//                 So in a crowd, after 16 waits in a row that ended in short, measured yields, 7 in 8 waits
+//                 begin with so many yields without the clock: fork/join of 4 and 16 takes 0.91 and 0.90 of
+//                 the time.
+//   far_budget    50 us. A wait polls for this time before it yields if yields went to a stranger and the
+//                 other thread is known to have another CPU: a yield that only probes would cost the rest of the
+//                 time slice. It is more than a wake-up takes, so two threads
+//                 that sleep and wake each other stop doing so. Beside two busy processes a fork/join of 2
+//                 takes 0.4 us, and 15 without this; a barrier 0.17 and 40.
 #ifndef LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
 #define LOCKSTEP_SRC_WAIT_WAIT_ENGINE_HPP
 
@@ -25,14 +62,14 @@
 #include <lockstep/detail/wait/misuse.hpp>
 #include <lockstep/detail/wait/waiters.hpp>
 #include <lockstep/wait_policy.hpp>
+#include "../base/numbers.hpp"
 #include "../observe/hooks.hpp"
 #include "../platform/system.hpp"
+#include "member_pace.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-class round_pace;
 
 /// What is waited for, and how.
 class waitable {
@@ -83,10 +120,14 @@ class waitable {
 };
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
-wait_history& this_thread_history() noexcept;
+inline wait_history& this_thread_history() noexcept {
+  return per_thread<wait_history, struct name_of_history>();
+}
 /// The same for its waits in queues (parking_lot.hpp). There, a wait that ends in a sleep counts against yielding. A
 /// sleep on a word does not count: in a crowd, barriers and rings need their yields all the same.
-wait_history& this_thread_history_in_queues() noexcept;
+inline wait_history& this_thread_history_in_queues() noexcept {
+  return per_thread<wait_history, struct name_of_queue_history>();
+}
 
 class wait_engine {
  public:
@@ -97,7 +138,7 @@ class wait_engine {
   template <class Waitable>
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
                    std::uint64_t until = no_deadline) {
-    return what.Waitable::ready() || wait_slowly(what, policy, history, until);
+    return is_ready(what) || wait_slowly(what, policy, history, until);
   }
   /// The same after a failed first look, up to the rung `last`. Also false if that rung ends without success. Locks
   /// stop before the sleep, because their waiters queue up first. Then block() does not look again, and spin() polls as
@@ -109,39 +150,171 @@ class wait_engine {
                                             rung last = rung::sleep) {
     const policy_kind kind = policy.kind();
     const bool polls = begins_with_polls(kind, history);
-    if (polls && what.pauses == 1 && first_poll(what)) {
+    if (polls && what.pauses == 1 && poll(what)) {
       if (kind == policy_kind::adaptive) history.spinning.paid();
       return true;
     }
     return climb(what, policy, history, until, polls ? rung::poll : rung::yield, last);
   }
-  /// Polls about as long as poll(). It ends most waits that the first look does not end, so it is compiled for each
-  /// kind of wait. It does not read the clock, which costs as much as one pause. The first looks have no pause: where a
-  /// line transfer takes 20 ns, barrier and latch of 2 threads then take 0.8 of the time.
+
+  /// Polls for the time between two looks at the clock, which costs as much as one pause. The first poll ends most waits
+  /// that the first look does not end, so it is compiled for each kind of wait, and does not read the clock. Its first
+  /// looks have no pause: where a line transfer takes 20 ns, barrier and latch of 2 threads then take 0.8 of the time.
   template <class Waitable>
-  static bool first_poll(Waitable& what) {
-    for (unsigned i = 0; i < looks_at_once; ++i) {
-      if (what.Waitable::ready()) return true;
+  static bool poll(Waitable& what) {
+    for (unsigned i = what.pauses == 1 ? 0 : looks_at_once; i < looks_at_once; ++i) {
+      if (is_ready(what)) return true;
     }
-    for (unsigned i = 0; i < pauses_per_poll; ++i) {
-      polling_pause();
-      if (what.Waitable::ready()) return true;
+    for (unsigned paused = 0; paused < pauses_per_poll;) {
+      const unsigned pauses = what.pauses;
+      for (unsigned i = 0; i < pauses; ++i) polling_pause();
+      if (is_ready(what)) return true;
+      paused += pauses;
+      if (pauses > 1 && pauses < waitable::most_pauses) what.pauses *= 2;
     }
     return false;
   }
 
-  /// Polls for the time between two looks at the clock.
-  static bool poll(waitable& what);
-
   /// The ladder from the rung `first` on, after a failed look. `seen`: if observers know of this wait already.
-  static bool climb(waitable& what, wait_policy policy, wait_history& history, std::uint64_t until,
-                    rung first, rung last, observed_wait* seen = nullptr);
+  LOCKSTEP_NOINLINE static bool climb(waitable& what, wait_policy policy, wait_history& history,
+                                      std::uint64_t until, rung first, rung last,
+                                      observed_wait* seen = nullptr) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && seen == nullptr) {
+      observed_wait here(what.subject());
+      return climb(what, policy, history, until, first, last, &here);
+    }
+    const policy_kind kind = policy.kind();
+    const bool adapts = kind == policy_kind::adaptive, spins = kind == policy_kind::spin;
+
+    if (policy.is_crowded() && last == rung::sleep && until == no_deadline && seen == nullptr &&
+        what.rounds() == nullptr && history.yielding.goes_unmeasured()) {
+      for (unsigned i = 0; i < unmeasured_yields; ++i) {
+        yield_thread();
+        if (what.ready()) return true;
+      }
+    }
+
+    if (first == rung::poll && !(spins && last == rung::sleep)) {
+      std::uint64_t budget = spin_budget;
+      if (kind == policy_kind::hybrid)
+        budget = converted<std::uint64_t>(policy.spin_time().count());
+      const bool has_come = spin(what, budget, until);
+      if (adapts) history.spinning.learn(has_come);
+      if (has_come) return true;
+    }
+
+    if (last == rung::poll) return false;
+    if (first <= rung::yield && !spins && kind != policy_kind::block) {
+      const bool is_separated = adapts && what.is_separated();
+      if (is_separated && history.yielding.is_stopped() && spin(what, far_budget, until)) {
+        return true;
+      }
+      if (kind >= policy_kind::hybrid || history.yielding.asks()) {
+        if (LOCKSTEP_UNLIKELY(seen != nullptr)) seen->enter(wait_stage::yield);
+        if (yield(what, history.yielding, until)) return true;
+      }
+    }
+
+    if (last != rung::sleep) return false;
+    if (LOCKSTEP_UNLIKELY(seen != nullptr) && !spins) seen->enter(wait_stage::sleep);
+    return stay(what, until, !spins);
+  }
 
  private:
-  static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4;
+  static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4, unmeasured_yields = 6;
+  static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
 
-  static bool begins_with_polls(policy_kind kind, wait_history& history);
+  static bool begins_with_polls(policy_kind kind, wait_history& history) {
+    return kind == policy_kind::spin || kind == policy_kind::hybrid ||
+           (kind == policy_kind::adaptive && cpus_for_waits() > 1 && history.spinning.asks());
+  }
+  template <class Waitable>
+  static bool is_ready(Waitable& what) {
+    return what.Waitable::ready();
+  }
+  static bool is_ready(waitable& what) { return what.ready(); }
+
+  static bool is_over(std::uint64_t until) {
+    return until != no_deadline && monotonic_nanoseconds() >= until;
+  }
+
+  /// Polls for `budget` nanoseconds, and at most one poll longer.
+  static bool spin(waitable& what, std::uint64_t budget, std::uint64_t until) {
+    if (budget == no_deadline && until == no_deadline) {
+      while (!poll(what)) continue;
+      return true;
+    }
+    const std::uint64_t start = monotonic_nanoseconds();
+    for (std::uint64_t now = start; now - start < budget && now < until;) {
+      if (poll(what)) return true;
+      now = monotonic_nanoseconds();
+    }
+    return false;
+  }
+
+  /// Gives the CPU to others while that helps.
+  static bool yield(waitable& what, backoff_trust& trust, std::uint64_t until) {
+    const std::uint64_t start = monotonic_nanoseconds();
+    std::uint64_t before = start;
+    round_pace* const round = what.rounds();
+    for (unsigned i = 0; i < what.yield_limit && before < until; ++i) {
+      if (round != nullptr && round->should_poll(before)) {
+        const bool has_come = spin(what, round->polls_until() - before, until);
+        round->polled(has_come);
+        if (has_come) return true;
+        before = monotonic_nanoseconds();
+      }
+      yield_thread();
+      const std::uint64_t after = monotonic_nanoseconds();
+      if (round != nullptr) round->yielded(before, after);
+      if (after - before > backoff_trust::long_yield) {
+        trust.failed_badly();
+        return what.ready();
+      }
+      if (what.ready()) {
+        trust.paid_measurably();
+        return true;
+      }
+      if (after - start > what.yield_time) return false;
+      before = after;
+    }
+    return false;
+  }
+
+  static std::uint64_t next_beat(const wait_pulse* pulse) {
+    return pulse == nullptr ? no_deadline : deadline::after(pulse->interval).nanoseconds();
+  }
+  /// Sleeps until it is ready, or polls with spin(). Meanwhile it calls the thread's pulse, if it has one.
+  static bool stay(waitable& what, std::uint64_t until, bool sleeps) {
+    const wait_pulse*& own = wait_pulse::of_this_thread();
+    const wait_pulse* const pulse = own;
+    for (std::uint64_t beat = next_beat(pulse); !what.ready();) {
+      if (is_over(until)) return what.ready();
+      const std::uint64_t next = lesser(beat, until);
+      if (sleeps) {
+        what.sleep(next);
+      } else if (spin(what, no_deadline, next)) {
+        return true;
+      }
+      if (!is_over(beat)) continue;
+      own = nullptr;  // the call may wait, too
+      pulse->call(pulse->context);
+      own = pulse;
+      beat = next_beat(pulse);
+    }
+    return true;
+  }
 };
+
+/// The call that wakes those who sleep on a word, or one of them.
+inline void wake(const wait_word* word, bool all) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  if (all) {
+    futex::wake_all(word);
+  } else {
+    futex::wake_one(word);
+  }
+}
 
 /// Polls until have_come(), for 1.5 us at most: before a member does what others are late for. A member that is in time
 /// comes within two line transfers, at most 0.5 us.

@@ -44,7 +44,7 @@ class anticipating_wait_test : public testing::Test {
   /// Waits as a worker waits at its board.
   template <class Waitable>
   void wait_for_region(Waitable& what) {
-    if (what.ready() || lockstep::detail::wait_engine::first_poll(what)) return;
+    if (what.ready() || lockstep::detail::wait_engine::poll(what)) return;
     lockstep::detail::wait_for_region(what, wait_policy(), all_, 1, noted_, heard_, 0);
   }
   /// A wait for what comes after `gap`.

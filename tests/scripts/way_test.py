@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from check import way
 
-MOST = {"lock": "2/2", "unlock": "0", "barrier": "4/10", "run": "9/26", "for_each": "16/46", "contended": "7/36"}
+MOST = {"lock": "2/2", "unlock": "0", "barrier": "3/9", "run": "7/25", "for_each": "12/42", "contended": "6/30"}
 
 
 class Way(unittest.TestCase):

@@ -73,7 +73,7 @@ TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_adde
       ASSERT_EQ(found, expected);
       const auto victim = expected.begin() + static_cast<long>(random() % expected.size());
       if (random() % 4 == 0) {  // let go in vain: it has its place still
-        waiters.let_go(**victim, woken_by_an_unlock);
+        waiters.notify(**victim, woken_by_an_unlock);
         EXPECT_FALSE(waiters.withdraw(**victim));
         EXPECT_EQ(waiters.empty(), expected.size() == 1);
         EXPECT_TRUE(is_known(at->first));
@@ -103,7 +103,7 @@ TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_
     const bool waits = i / 4 % 2 != 0, comes = i / 8 % 2 != 0;
     queue waiters(key_of(i));
     waiters.enter(threads[2 * i]);
-    if (comes) waiters.let_go(threads[2 * i], woken_by_an_unlock);
+    if (comes) waiters.notify(threads[2 * i], woken_by_an_unlock);
     if (!comes) waiters.remove(threads[2 * i]);
     if (waits) waiters.enter(threads[2 * i + 1]);
     EXPECT_EQ(is_known(key_of(i)), waits || comes);
@@ -123,7 +123,7 @@ TEST(parking_lot, PARKING4_one_that_has_arrived_is_not_known_any_more_whatever_t
     std::deque<parked_thread> threads(3);
     queue waiters(key);
     for (parked_thread& each : threads) waiters.enter(each);
-    for (parked_thread& each : threads) waiters.let_go(each, woken_by_an_unlock);
+    for (parked_thread& each : threads) waiters.notify(each, woken_by_an_unlock);
     EXPECT_TRUE(waiters.empty());
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_TRUE(is_known(key));
@@ -159,8 +159,8 @@ TEST(parking_lot, PARKING4_one_that_was_let_go_is_no_waiter_but_known_and_comes_
   parked_thread woken, ahead, newcomer;
   queue waiters(key);
   for (parked_thread* each : {&woken, &ahead, &newcomer}) waiters.enter(*each);
-  waiters.let_go(woken, woken_by_an_unlock);
-  waiters.let_go(ahead, ahead_of_its_turn);
+  waiters.notify(woken, woken_by_an_unlock);
+  waiters.notify(ahead, ahead_of_its_turn);
   EXPECT_EQ(waiters.front(), &newcomer);
   EXPECT_FALSE(waiters.withdraw(woken));
   EXPECT_EQ(woken.purpose(), woken_by_an_unlock);
@@ -186,7 +186,7 @@ TEST_P(parked_with_policy,
        PARKING1_a_notification_before_the_wait_is_not_lost_and_coming_back_takes_it_back) {
   parked_thread self;
   queue(key).enter(self);
-  queue(key).let_go(self, ahead_of_its_turn);
+  queue(key).notify(self, ahead_of_its_turn);
   EXPECT_TRUE(self.wait(GetParam().policy));
   EXPECT_TRUE(
       self.wait(GetParam().policy, deadline::after(std::chrono::seconds(-1)).nanoseconds()));

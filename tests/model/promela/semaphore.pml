@@ -2,7 +2,7 @@
 // Three threads want permits, one of them until a deadline; others release them.
 //
 // Models: counting_semaphore of include/lockstep/semaphore.hpp (release) and queued_word of src/wait/parking_lot.hpp
-// (try_take, take_slowly, enqueue, leave, hand_over); see lib/parking.inc for the queue. A try that fails changes
+// (try_take, take_as, leave, serve: here enqueue and hand_over); see lib/parking.inc for the queue. A try that fails changes
 // nothing: the tries while a thread lingers are one try, made later. A thread that leaves the queue also hands over in
 // the shipped code, which no waiter relies on: all want the same.
 //

@@ -39,16 +39,16 @@ class backoff_trust {
   static constexpr std::uint64_t long_yield = 2000000;
 
   /// True if this wait should try the stage: it is trusted, or it is time for a probe.
-  bool asks() noexcept;
+  bool asks() noexcept { return doubt_ < limit || ++counted_ % probe_interval == 0; }
   void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
   /// The same for a measured success: enough of them in a row make the stage sure.
   void paid_measurably() noexcept;
-  void failed() noexcept;
+  void failed() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ + (doubt_ < limit ? 1 : 0)); }
   /// Whether it is tried only for probes.
   bool is_stopped() const noexcept { return doubt_ == limit; }
   void learn(bool has_paid) noexcept { has_paid ? paid() : failed(); }
   /// One failure that counts as many.
-  void failed_badly() noexcept;
+  void failed_badly() noexcept { doubt_ = limit; }
   /// Whether this wait may use the stage without a measurement. If the stage is sure to pay, one wait in 8 is measured.
   bool goes_unmeasured() noexcept;
 
@@ -58,8 +58,8 @@ class backoff_trust {
   static constexpr std::uint8_t limit = 4, probe_interval = 64, sure = 16, measure_interval = 8;
 
   std::uint8_t doubt_ = 0;
-  /// Trusted: successes in a row, up to `sure`, plus waits since a measurement. Else: waits since the last probe.
-  std::uint8_t skipped_ = 0;
+  /// Without doubt: measured successes in a row, up to `sure`, plus waits since a measurement. Stopped: counts waits.
+  std::uint8_t counted_ = 0;
 };
 
 /// What a waiter has learned from its last waits. Plain data; one thread uses it at a time; zero bits mean "no doubt".
