@@ -13,12 +13,13 @@
 //   yields of a caller in a crowd                  how long it polls before the next one  wait_engine.hpp
 //
 // When the next region is due
-//   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin after
-//          the longest. The worker polls in a window, and sleeps between windows. After the last window it sleeps until
-//          it is woken. Two gaps that alternate have a window each. One hiccup of the caller must not spoil the next
-//          sixteen waits. So among eight gaps or more, a gap that stands alone has no window, and a window ignores an
-//          eighth of its gaps at either end. Long sleeps end later than short ones: the window opens earlier by a
-//          32nd of the gap, by 100 us at most.
+//   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin of
+//          100 us and more after the longest: a worker that falls asleep just before a region begins 45 us late.
+//          It polls in a window, and sleeps between windows. After the last window it sleeps until it is woken. Two
+//          gaps that alternate have a window each. One hiccup of the caller must not spoil the next sixteen waits. So
+//          among eight gaps or more, a gap that stands alone has no window, and a window ignores an eighth of its gaps
+//          at either end. Long sleeps end later than short ones: the window opens earlier by a 32nd of the gap, by 100
+//          us at most.
 //   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is expected
@@ -293,7 +294,7 @@ class member_pace {
     const unsigned ignored = (end - first) / most_for_one;
     const std::uint64_t least = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
     const std::uint64_t early = (most - least) / 4 + lesser(least / 32, most_lateness) + lead_;
-    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 100000};
   }
 
   /// Whether a worker that follows its steps polls after `gap`.
