@@ -29,10 +29,13 @@ struct linux_cpus {
 
   unsigned long words[max_cpus / bits];
 
-  /// Reads and writes the mask of the calling thread.
-  bool read() noexcept {
-    return sched_getaffinity(0, sizeof words, reinterpret_cast<cpu_set_t*>(words)) == 0;
+  /// Reads the mask of the calling thread: how many words the system has, 0 if it does not say. The others stay as they
+  /// are. By sched_getaffinity() of the C library, which clears them, omp_get_num_procs() took 1270 ns.
+  unsigned read() noexcept {
+    const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof words, words);
+    return bytes > 0 ? static_cast<unsigned>(bytes) / unsigned{sizeof words[0]} : 0;
   }
+  /// Writes it.
   bool write() const noexcept {
     return sched_setaffinity(0, sizeof words, reinterpret_cast<const cpu_set_t*>(words)) == 0;
   }
@@ -51,14 +54,14 @@ struct linux_system : posix_system {
   static int current_cpu() noexcept { return sched_getcpu(); }
 
   static unsigned read_affinity(std::vector<unsigned>* cpus) {
-    linux_cpus mask = {};
-    if (!mask.read()) return 0;
-    unsigned count = 0, first = 0;
-    for (unsigned long rest : mask.words) {
-      for (; rest != 0; rest &= rest - 1, ++count) {
+    linux_cpus mask;
+    const unsigned words = mask.read();
+    unsigned count = 0;
+    for (unsigned i = 0; i < words; ++i) {
+      for (unsigned long rest = mask.words[i]; rest != 0; rest &= rest - 1, ++count) {
+        const unsigned first = i * linux_cpus::bits;
         if (cpus != nullptr) cpus->push_back(first + static_cast<unsigned>(__builtin_ctzl(rest)));
       }
-      first += linux_cpus::bits;
     }
     return count;
   }

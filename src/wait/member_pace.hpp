@@ -13,12 +13,13 @@
 //   yields of a caller in a crowd                  how long it polls before the next one  wait_engine.hpp
 //
 // When the next region is due
-//   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin after
-//          the longest. The worker polls in a window, and sleeps between windows. After the last window it sleeps until
-//          it is woken. Two gaps that alternate have a window each. One hiccup of the caller must not spoil the next
-//          sixteen waits. So among eight gaps or more, a gap that stands alone has no window, and a window ignores an
-//          eighth of its gaps at either end. Long sleeps end later than short ones: the window opens earlier by a
-//          32nd of the gap, by 100 us at most.
+//   GAP-1  Gaps that lie close together share one window: from a lead before the shortest of them until a margin of
+//          100 us and more after the longest: a worker that falls asleep just before a region begins 45 us late.
+//          It polls in a window, and sleeps between windows. After the last window it sleeps until it is woken. Two
+//          gaps that alternate have a window each. One hiccup of the caller must not spoil the next sixteen waits. So
+//          among eight gaps or more, a gap that stands alone has no window, and a window ignores an eighth of its gaps
+//          at either end. Long sleeps end later than short ones: the window opens earlier by a 32nd of the gap, by 100
+//          us at most.
 //   GAP-2  A worker that has waited for t polls for at most 160 us + t / 4, and never for more than 4 ms:
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nothing is expected any more. Nothing is expected
@@ -35,7 +36,9 @@
 // When to leave a CPU
 //   SEPARATE-2  A member moves after 192 waits within 1 to 2 ms on the CPU of the awaited member: then switches cost
 //               most of the time. Members that work for long between their waits gain nothing where no CPU is free: on
-//               the other CPU they would get only a share of the time.
+//               the other CPU they would get only a share of the time. Beside strangers on every CPU, yields go to the
+//               one on this CPU: members sleep instead, 7 us a wait, and each 64th wait, which probes a yield, takes a
+//               time slice. Its time does not count, and it stands for as many waits as were counted before it.
 //   SEPARATE-3  After a move, or a question whether a CPU is free, the next question waits for a rest of 1 ms. The rest
 //               doubles, up to 64 ms, if the last one gained nothing: the member was not found on another CPU since, or
 //               was back within four rests. A question takes 4 us, or 20 if its lines are not in a cache: beside a busy
@@ -96,6 +99,11 @@ class separation_pace {
       if (long_regions_ != 0) polls_until_ = now + most_rest;
       return advice::move;
     }
+    if (now - last_ > backoff_trust::long_yield) {
+      first_ += now - last_;
+      waits_ *= 2;
+    }
+    last_ = now;
     if (now - first_ > 2 * least_rest) {
       first_ = now;
       waits_ = 0;
@@ -127,7 +135,7 @@ class separation_pace {
  private:
   unsigned waits_ = 0, in_a_row_ = 0, long_regions_ = 0;
   bool is_stuck_ = false;  ///< not found on another CPU since the last advice
-  std::uint64_t first_ = 0, asks_at_ = 0, moves_at_ = 0, rest_ = least_rest;
+  std::uint64_t first_ = 0, last_ = 0, asks_at_ = 0, moves_at_ = 0, rest_ = least_rest;
   std::uint64_t polls_until_ = 0;  ///< regions may poll for other members: SEPARATE-6
 };
 
@@ -286,7 +294,7 @@ class member_pace {
     const unsigned ignored = (end - first) / most_for_one;
     const std::uint64_t least = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
     const std::uint64_t early = (most - least) / 4 + lesser(least / 32, most_lateness) + lead_;
-    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 100000};
   }
 
   /// Whether a worker that follows its steps polls after `gap`.

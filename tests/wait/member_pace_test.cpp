@@ -332,6 +332,24 @@ TEST(separation_pace, members_that_work_between_their_waits_stay_where_no_cpu_is
   }
 }
 
+/// How many time slices of a stranger pass before it moves, of 20: one comes after each 64 waits at that distance.
+int slices_before_leaving(std::uint64_t distance) {
+  separation_pace pace;
+  std::uint64_t now = 5000 * ms;
+  for (int slices = 0; slices < 20; ++slices, now += 3300 * us) {
+    for (int i = 0; i < 64; ++i, now += distance) {
+      if (pace.shares_cpu(now) == advice::move) return slices;
+    }
+  }
+  return 20;
+}
+
+TEST(separation_pace, time_slices_of_a_stranger_between_waits_hide_no_switches_SEPARATE_2) {
+  EXPECT_LE(slices_before_leaving(7 * us), 3);
+  EXPECT_LE(slices_before_leaving(14 * us), 2);
+  EXPECT_EQ(slices_before_leaving(40 * us), 20) << "members that work between their waits";
+}
+
 TEST(separation_pace, where_a_cpu_is_free_it_moves_after_four_in_a_row_at_any_distance_SEPARATE_5) {
   for (const std::uint64_t distance : {3 * us, ms, 50 * ms, 5000 * ms}) {
     separation_pace pace;
