@@ -278,7 +278,7 @@ TEST_P(without_wait, REDUCE_5_also_in_a_sub_team) {
 
 TEST_P(without_wait, LOOPS_6_static_loops_by_the_same_schedule_go_on_with_their_own_parts) {
   // In brief, every second schedule; an odd number of members has the others.
-  int number_of_schedule = 0;
+  std::size_t number_of_schedule = 0;
   for (const schedule how : static_schedules()) {
     if (lockstep::test::is_brief() && number_of_schedule++ % 2 != GetParam() % 2) continue;
     std::vector<writer> loops;
