@@ -3,6 +3,7 @@
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
 #include <lockstep/detail/reduce/reduction_operations.hpp>
+#include <lockstep/event.hpp>
 #include <lockstep/member.hpp>
 #include "region/loop_board.hpp"
 #include "region/team_barrier.hpp"
@@ -101,18 +102,23 @@ struct callable_arrival : usual_arrival {
   static constexpr bool may_be_called = true;
 
   wait_word& call;
+  event& helped;
 
-  explicit callable_arrival(wait_word& word) : call(word) {}
+  callable_arrival(wait_word& word, event& told) : call(word), helped(told) {}
   bool is_called() const noexcept { return call.load(memory_order_acquire) != 0; }
-  void help() noexcept { call.store(0, memory_order_relaxed); }
+  void help() noexcept {
+    call.store(0, memory_order_relaxed);
+    helped.notify();
+  }
 };
 
 void call_who_waits(team_barrier& all) {
   wait_word call{0};
+  event helped;
   int data = 0;
   threads({[&] {
              member_state self = place_of(0, 2);
-             callable_arrival arrival(call);
+             callable_arrival arrival(call, helped);
              check(all.arrive_and_wait(self, arrival), "nobody stopped it");
              check(data == 7, "the other has arrived");
            },
@@ -120,6 +126,7 @@ void call_who_waits(team_barrier& all) {
              member_state self = place_of(1, 2);
              call.store(1, memory_order_release);
              all.wake_all();
+             helped.wait();
              data = 7;
              check(all.arrive_and_wait(self), "nobody stopped it");
            }});

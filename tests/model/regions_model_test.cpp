@@ -91,7 +91,13 @@ class crew {
     for (unsigned i = 0; i < member_pace::fewest; ++i) separation_.pace_of(1).came_after(200000000);
   }
 
-  enum class waking { at_once, after_a_part, never, after_a_probe };  // of one part
+  enum class waking {
+    at_once,
+    after_a_part,
+    never,
+    after_a_probe,  // of one part
+    awaited         // after the announcement; shares have one part, and each member runs its own
+  };
   struct region {
     std::uint32_t size;
     std::uint32_t parts = 0;  // of a share; 0: a run
@@ -148,6 +154,11 @@ class crew {
     } else {
       board_.announce(head, work, of.parts, of.wakes == waking::at_once);
     }
+    if (of.wakes == waking::awaited) {
+      board_.wake(of.size);
+      found_[0][0] = head.region;
+      return board_.collect(0, board_.current());
+    }
     if (of.wakes == waking::after_a_part) loops_.wake_after_a_part();
     loops_.lead(head.region, work);
   }
@@ -196,7 +207,7 @@ class crew {
 };
 constexpr std::uint32_t run = 0, loop = 1;  // parts
 constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never,
-                       probe = crew::waking::after_a_probe;
+                       probe = crew::waking::after_a_probe, awaited = crew::waking::awaited;
 
 TEST_P(region_board_model, of_two_orders_two_regions_and_ends_ANNOUNCE_1_ANNOUNCE_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
@@ -286,6 +297,11 @@ TEST_P(region_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_AN
 TEST_P(region_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_ANNOUNCE_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
                [] { crew(rank_tree(2), policy()).run({{2, 2, late}, {2, loop, never}}); });
+}
+
+TEST_P(region_board_model, who_is_woken_after_the_announcement_of_a_loop_comes_to_it_ANNOUNCE_6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(rank_tree(2), policy()).run({{2, loop, awaited}, {2, loop, awaited}}); });
 }
 
 TEST_P(region_board_model, what_the_caller_ran_before_the_announcement_is_not_run_again_CREW_6) {
