@@ -328,15 +328,12 @@ class loop_crew {
   std::size_t all_parts() const noexcept { return std::size_t{plan_.shares} * plan_.parts; }
 
   void learn() {
-    using sample = loop_pace::sample;
-    const bool is_whole = own_parts_ == all_parts(), is_short_share = plan_.share_time > 0;
-    const std::size_t own = is_whole ? of_.iterations : of_.iterations / all_parts() * own_parts_;
+    std::size_t own = of_.iterations;
+    if (own_parts_ != all_parts()) own = own / all_parts() * own_parts_;
+    const bool is_short_share = plan_.share_time > 0;
     if (is_short_share) pace_.learn_join(monotonic_nanoseconds() - planned_at_, plan_.share_time);
-    pace_.learn_iterations(*of_.place, own, static_cast<double>(own_end_ - start_),
-                           is_short_share ? sample::short_share
-                           : is_whole     ? sample::whole
-                                          : sample::parts,
-                           is_asleep_);
+    const auto time = static_cast<double>(own_end_ - start_);
+    pace_.learn_iterations(*of_.place, own, time, is_short_share, is_asleep_);
   }
   /// The call that woke members began at `time`, and has returned. It is no time of iterations.
   void note_wake_up(std::uint64_t time) {

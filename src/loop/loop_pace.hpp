@@ -23,8 +23,7 @@
 //           announcement, data that move, the wait. It takes no less if no member comes. Each measured loop that does
 //           not pay makes it lower, so that it is tried again.
 //   PACE-5  Loops below the break-even of members that are awake run alone, without a plan. After some 100 us of them
-//           one is measured. While members sleep, loops that would miss too little to be told run alone, too, until they
-//           have missed 8 us.
+//           one is measured. While members sleep, so do loops that would miss too little to be told.
 //   PACE-6  Loops may run on their caller while members sleep. When such loops have missed enough, the members are woken
 //           once, after a loop: if loops follow each other closely, they take part in the next one, and workers that
 //           anticipate learn when it is due. The price in missed time doubles each time, and halves when members come by
@@ -123,23 +122,22 @@ class loop_pace {
       result.wakes = !asleep || !of.can_split;
       return result;
     }
-    if (!pays(work, most, join_)) {
+    const std::size_t shares = shares_for(work, most);
+    const double gain = work - work / static_cast<double>(shares) - join_;
+    const bool sleeps_on = asleep && !is_after_trial_;
+    if (gain < (sleeps_on ? least_worth_telling : 0)) {
       let_alone(*of.place, at, work, asleep);
-      if (result.is_timed) try_lower_join();
+      if (result.is_timed) join_ -= (join_ - least_join_) / 64;  // it is tried again
+      if (asleep) result.missed = larger(gain, 0.0);
       return result;
     }
-    const std::size_t shares = shares_for(work, most);
     if (is_trial(work, asleep)) {
       result.is_timed = true;
       return result;
     }
     double parts = work / static_cast<double>(shares) / part_time;
-    if (asleep && !is_after_trial_ && !pays(work, most, wake_)) {
-      result.missed = larger(work - work / static_cast<double>(shares) - join_, 1.0);
-      if (result.missed < least_worth_telling) {
-        let_alone(*of.place, at, work, true);
-        if (result.is_timed) try_lower_join();
-      }
+    if (sleeps_on && !pays(work, most, wake_)) {
+      result.missed = gain;
       if (work < least_for_late_members) return result;
       result.is_timed = true;
       result.wakes = false;
@@ -160,23 +158,21 @@ class loop_pace {
     return pays(left, team_.at_once, asleep ? wake_ : larger(join_, dear_announcement));
   }
 
-  /// What the caller ran of a loop.
-  enum class sample { whole, parts, short_share };
   /// The caller has needed `time` for that many iterations at the place. Updates what the place knows (PACE-4), and which
   /// loops of the team may run alone (PACE-5). `asleep`: as in plan().
   void learn_iterations(place_pace& place, std::size_t iterations, double time,
-                        sample of = sample::whole, bool asleep = false) noexcept {
+                        bool is_short_share = false, bool asleep = false) noexcept {
     if (iterations == 0) return;
     place_pace::cost at = place.look();
     const double before = at.iteration;
     double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
-    if (of == sample::short_share && at.samples >= known) now = lesser(now, before);
+    if (is_short_share && at.samples >= known) now = lesser(now, before);
     const bool is_first = at.samples == 0 || (at.samples < young && now < before);
     const bool is_strange = now > 2 * before || 2 * now < before;
     at.steady = !is_first && !is_strange ? 1 : 0;
     const double believed = is_first     ? now
                             : is_strange ? between(before / 2, now, before * 2)
-                                         : before + (now - before) / inertia_of(of);
+                                         : before + (now - before) / 4;
     at.iteration = static_cast<float>(lesser(believed, longest));
     if (at.samples < young) ++at.samples;
     at.skipped = 0;
@@ -207,17 +203,15 @@ class loop_pace {
  private:
   static constexpr double clock_time = 20, most_join = 50000;
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
-  static constexpr double always_timed = 10000, dear_announcement = 4000;
-  static constexpr double unmeasured = 100000, longest_lone = 2000, most_missed = 8000,
+  static constexpr double always_timed = 10000, dear_announcement = 4000, longest_trial = 4000;
+  static constexpr double unmeasured = 100000, longest_lone = 2000, trial_time = 60000,
                           longest = 1e30;
   static constexpr unsigned known = 2, young = 4, loops_per_sample = 16;
   static constexpr unsigned least_lone = 8, most_lone = 256, enough_shared = 8;
-  static constexpr double longest_trial = 4000, trial_time = 60000;
   static constexpr unsigned first_trial_after = 128, most_trial_after = 8192;
   // Prices of a wake-up after a loop, in time that loops missed. The first one costs nearly nothing.
   static constexpr double least_price = 8000, first_price = 60000, most_price = 2000000;
 
-  static double inertia_of(sample of) noexcept { return of == sample::parts ? 32 : 4; }
   static bool is_due(const place_pace::cost& at, double work) noexcept {
     return at.samples < young || at.steady == 0 || work > always_timed ||
            at.skipped >= loops_per_sample;
@@ -225,14 +219,12 @@ class loop_pace {
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;
   }
-  void try_lower_join() noexcept { join_ -= (join_ - least_join_) / 64; }
   /// Whether a short loop that gains runs alone for all that: PACE-7.
   bool is_trial(double work, bool asleep) noexcept {
     if (work > longest_trial || (asleep && trial_left_ <= 0)) return false;
     if (trial_left_ <= 0) {
-      if (++short_loops_ < trial_after_) return false;
-      short_loops_ = 0;
-      trial_after_ = lesser(2 * trial_after_, most_trial_after);
+      if (--until_trial_ > 0) return false;
+      until_trial_ = trial_after_ = lesser(2 * trial_after_, most_trial_after);
       trial_left_ = trial_time;
       is_after_trial_ = true;
     }
@@ -243,15 +235,10 @@ class loop_pace {
   void let_alone(place_pace& place, const place_pace::cost& at, double work,
                  bool asleep) const noexcept {
     const double saved = larger(1 - 1 / static_cast<double>(team_.at_once), 1e-9);
+    const double most = lesser(join_, longest_lone) + (asleep ? least_worth_telling : 0);
     const double most_loops = at.steady != 0 ? most_lone : least_lone;
-    double most = lesser(join_, longest_lone) / saved;
-    double loops = between(least_lone, unmeasured / larger(work, 1.0), most_loops);
-    const double missed = work * saved - join_;
-    if (asleep && work > most && missed < least_worth_telling) {
-      most = (join_ + least_worth_telling) / saved;
-      loops = lesser(loops, most_missed / larger(missed, 1.0));
-    }
-    place.allow(team_.number, most / at.iteration, static_cast<std::uint32_t>(loops));
+    const double loops = between(least_lone, unmeasured / larger(work, 1.0), most_loops);
+    place.allow(team_.number, most / saved / at.iteration, static_cast<std::uint32_t>(loops));
   }
   /// All members, or fewer if a share would take less time than one more member costs.
   std::size_t shares_for(double work, std::size_t most) const noexcept {
@@ -292,7 +279,7 @@ class loop_pace {
   double wake_ = 50000;
   double saved_up_ = 0, price_ = 0;
   unsigned shared_ = 0;  ///< loops planned for members that are awake
-  unsigned short_loops_ = 0, trial_after_ = first_trial_after;
+  unsigned until_trial_ = first_trial_after, trial_after_ = first_trial_after;  ///< short loops
   double trial_left_ = 0;        ///< nanoseconds of loops
   bool is_after_trial_ = false;  ///< members may have fallen asleep in it
 };

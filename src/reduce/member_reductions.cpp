@@ -24,16 +24,15 @@ inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
 }
 
 /// Gives the same bits for every number of members and every schedule.
-LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, result_cell& result) {
+LOCKSTEP_INLINE bool reduce(by_members in, const operations& what, const operands& of,
+                            std::size_t length, schedule how, result_cell& result) {
   member_state& at = in.at;
   const index_range all = {0, reduction_tree::leaves_of(length)};
-  if (all.last == 0 || !at.goes_on()) return at.sync() ? outcome::empty : outcome::stopped;
-  if (!at.is_alone() && !wait_for_data(at, length, how)) return outcome::stopped;
+  if (all.last == 0 || !at.goes_on()) return at.sync();
+  if (!at.is_alone() && !wait_for_data(at, length, how)) return false;
   const without_constructs mark(at, "a reduction");
   if (at.is_alone()) {
-    const bool is_there = what.fold(of, run_of(at, length, all), &result.keeps, result.value);
-    return is_there && at.goes_on() ? outcome::done : outcome::stopped;
+    return what.fold(of, run_of(at, length, all), &result.keeps, result.value) && at.goes_on();
   }
 
   member_nodes nodes(at, what, of, length, all);
@@ -42,38 +41,35 @@ LOCKSTEP_INLINE outcome reduce(by_members in, const operations& what, const oper
     nodes.combine(published, all, at.memory_for(member_state::result, what.are_kept), into);
   };
   cell out = {};
-  if (!nodes.put(how, out, combine_all)) return outcome::stopped;
+  if (!nodes.put(how, out, combine_all)) return false;
   if (what.are_kept) {
     const auto copied = [&out](std::size_t, std::size_t) { return &out; };
     what.combine(of, all, copied, false, &result.keeps, result.value);
   } else {
     result.value = out;
   }
-  return outcome::done;
+  return true;
 }
 
 /// Two passes over the leaves, so f is called twice for each index. The first sums each leaf. The second starts at a
 /// leaf's prefix, the left fold of the sums before it (TREE-5), and stores the running values.
-LOCKSTEP_INLINE outcome scan(by_members in, const operations& what, const operands& of,
-                             std::size_t length, schedule, const void* init, void* total) {
+LOCKSTEP_INLINE bool scan(by_members in, const operations& what, const operands& of,
+                          std::size_t length, schedule, const void* init, void* total) {
   member_state& at = in.at;
-  if (!at.goes_on()) return outcome::stopped;
-  if (!at.is_alone() && !wait_for_data(at, length, static_schedule())) return outcome::stopped;
+  if (!at.goes_on()) return false;
+  if (!at.is_alone() && !wait_for_data(at, length, static_schedule())) return false;
   const without_constructs mark(at, "a scan");
   const index_range all = {0, reduction_tree::leaves_of(length)};
   if (at.is_alone()) {
-    const bool goes_on = what.scan_leaves(of, 0, run_of(at, length, all), nullptr, init, total);
-    return goes_on && at.goes_on() ? outcome::done : outcome::stopped;
+    return what.scan_leaves(of, 0, run_of(at, length, all), nullptr, init, total) && at.goes_on();
   }
   const leaf_run mine = run_of(at, length, at.block_of(all));
   const leaf_run rest = run_of(at, length, {all.last, all.last});
   kept_values* const keeps = at.memory_for(member_state::leaves, what.are_kept);
   cell* const sums = &at.shared().leaves[0];
-  const bool goes_on = what.sum_leaves(of, mine, keeps, sums) && at.sync() &&
-                       what.scan_leaves(of, 0, mine, sums, init, total) &&
-                       what.scan_leaves(of, mine.leaves.last, rest, sums, total, total) &&
-                       at.sync();
-  return goes_on ? outcome::done : outcome::stopped;
+  return what.sum_leaves(of, mine, keeps, sums) && at.sync() &&
+         what.scan_leaves(of, 0, mine, sums, init, total) &&
+         what.scan_leaves(of, mine.leaves.last, rest, sums, total, total) && at.sync();
 }
 
 }  // namespace reductions

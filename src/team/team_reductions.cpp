@@ -39,17 +39,14 @@ struct alignas(64) values_of_parts {
   }
 };
 
-inline outcome outcome_of(bool is_complete) noexcept {
-  return is_complete ? outcome::done : outcome::stopped;
-}
 /// Calls part(share) for all shares.
 template <class Part>
-outcome run_region(const as_region& in, const operations& what, std::size_t length, schedule how,
-                   const loop_ends* ends, const Part& part) {
+bool run_region(const as_region& in, const operations& what, std::size_t length, schedule how,
+                const loop_ends* ends, const Part& part) {
   job work;
   work.carry<loop_share>(part);
   const loop_request wanted(length, what.pace, grain_of(how), true, in.where, ends);
-  return outcome_of(in.on.run_loop(wanted, work).is_complete);
+  return in.on.run_loop(wanted, work).is_complete;
 }
 
 /// Calls whole(run) with all leaves on the caller alone and without a region, if the range is known to be so short
@@ -66,15 +63,16 @@ lone_outcome run_short(const as_region& in, const operations& what, std::size_t 
   return in.on.run_alone([&](std::size_t, std::size_t) { whole(leaves); }, length);
 }
 
-/// A reduction that is not short: apart, so that a short one that is cold does not read its code.
-LOCKSTEP_NOINLINE inline outcome reduce_in_region(const as_region& in, const operations& what,
-                                                  const operands& of, std::size_t length,
-                                                  schedule how, result_cell& result) {
-  const index_range all = {0, reduction_tree::leaves_of(length)};
-  values_of_parts nodes;
+LOCKSTEP_INLINE bool reduce(as_region in, const operations& what, const operands& of,
+                            std::size_t length, schedule how, result_cell& result) {
+  if (length == 0) return true;
   const auto whole = [&](const leaf_run& leaves) {
     what.fold(of, leaves, &result.keeps, result.value);
   };
+  const lone_outcome alone = run_short(in, what, length, how, whole);
+  if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
+  const index_range all = {0, reduction_tree::leaves_of(length)};
+  values_of_parts nodes;
   // Five words, which travel with the announcement. If the value travels with the report, a share reads no more.
   const auto part = [&what, &of, length, &nodes, &whole](loop_share& me) {
     const index_range mine = me.block_of(index_range{0, reduction_tree::leaves_of(length)});
@@ -103,20 +101,10 @@ LOCKSTEP_NOINLINE inline outcome reduce_in_region(const as_region& in, const ope
   return run_region(in, what, length, how, &ends, part);
 }
 
-LOCKSTEP_INLINE outcome reduce(as_region in, const operations& what, const operands& of,
-                               std::size_t length, schedule how, result_cell& result) {
-  if (length == 0) return outcome::empty;
-  const lone_outcome alone = run_short(in, what, length, how, [&](const leaf_run& leaves) {
-    what.fold(of, leaves, &result.keeps, result.value);
-  });
-  if (alone != lone_outcome::refused) return outcome_of(alone == lone_outcome::complete);
-  return reduce_in_region(in, what, of, length, how, result);
-}
-
 /// Two loops: the first sums each leaf, the second stores each leaf's results from its prefix on. Alone: one loop.
-LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operands& of,
-                             std::size_t length, schedule how, const void* init, void* total) {
-  if (length == 0) return outcome::empty;
+LOCKSTEP_INLINE bool scan(as_region in, const operations& what, const operands& of,
+                          std::size_t length, schedule how, const void* init, void* total) {
+  if (length == 0) return true;
   const index_range all = {0, reduction_tree::leaves_of(length)};
   values_of_parts sums;
   owner<aligned_array<cell>> own_cells;  // another region may use the team's after the first loop
@@ -139,11 +127,11 @@ LOCKSTEP_INLINE outcome scan(as_region in, const operations& what, const operand
     what.scan_leaves(of, 0, {0, 0, {all.last, all.last}, nullptr, 0}, sums.cells, init, total);
   };
   const lone_outcome alone = run_short(in, what, length, how, whole);
-  if (alone != lone_outcome::refused) return outcome_of(alone == lone_outcome::complete);
+  if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
   const loop_ends ends = {prepare, finish};
-  const outcome ended =
+  const bool is_complete =
       run_region(in, what, length, how, &ends, [&sum](loop_share& me) { sum(me); });
-  if (ended == outcome::stopped || sums.cells == nullptr) return ended;
+  if (!is_complete || sums.cells == nullptr) return is_complete;
   return run_region(in, what, length, how, nullptr, [&store](loop_share& me) { store(me); });
 }
 

@@ -18,7 +18,7 @@ using lockstep::detail::loop_request;
 using lockstep::detail::place_pace;
 
 constexpr std::size_t plenty = std::size_t{1} << 60;
-constexpr bool awake = false, asleep = true;
+constexpr bool awake = false, asleep = true, short_share = true;
 
 place_pace places[4];
 place_pace* const here = &places[0];
@@ -272,24 +272,17 @@ TEST(loop_pace, the_first_sample_is_believed_and_of_the_others_a_quarter_PACE_4)
   EXPECT_DOUBLE_EQ(iteration_of(), 11);
 }
 
-TEST(loop_pace, the_caller_s_parts_of_a_loop_hardly_change_what_an_iteration_costs_PACE_4) {
-  fresh costs;
-  teach(costs, 10);
-  costs.learn_iterations(*here, 100, 1340, loop_pace::sample::parts);
-  EXPECT_NEAR(iteration_of(), 10.1, 0.001);
-}
-
 TEST(loop_pace, a_short_share_never_makes_an_iteration_cost_more_PACE_4) {
   fresh costs;
-  costs.learn_iterations(*here, 100, 2020, loop_pace::sample::short_share);
+  costs.learn_iterations(*here, 100, 2020, short_share);
   EXPECT_DOUBLE_EQ(iteration_of(), 20) << "but it is the first news of an unknown place";
   teach(costs, 10);
   const double before = iteration_of();
   for (int i = 0; i < 100; ++i) {
-    costs.learn_iterations(*here, 100, 3020, loop_pace::sample::short_share);
+    costs.learn_iterations(*here, 100, 3020, short_share);
   }
   EXPECT_DOUBLE_EQ(iteration_of(), before);
-  costs.learn_iterations(*here, 100, 820, loop_pace::sample::short_share);
+  costs.learn_iterations(*here, 100, 820, short_share);
   EXPECT_NEAR(iteration_of(), before - 0.5, 0.01);
 }
 
@@ -360,7 +353,7 @@ int loops_shared_in_vain(fresh& costs, std::size_t iterations, std::uint64_t bey
     costs.learn_join(share + beyond, plan.share_time);
     costs.learn_iterations(*here, iterations / plan.shares,
                            static_cast<double>(iterations / plan.shares + beyond / 3 + 20),
-                           loop_pace::sample::short_share);
+                           short_share);
   }
 }
 TEST(loop_pace, loops_that_lose_on_several_members_soon_run_alone_PACE_4) {
@@ -497,19 +490,16 @@ TEST(loop_pace, what_is_known_when_a_team_begins_is_used_from_its_second_loop_on
   EXPECT_FALSE(here->allows(team + 1, 1000));
 }
 
-TEST(loop_pace, while_members_sleep_loops_run_alone_until_they_have_missed_enough_PACE_5) {
+TEST(loop_pace, while_members_sleep_loops_that_miss_too_little_to_be_told_run_alone_PACE_5) {
   fresh costs;
   teach(costs, 1);
-  EXPECT_EQ(costs.plan(loop_of(1600), asleep).shares, 1u);  // 1600 - 400 - 400 are missed
-  EXPECT_EQ(loops_alone(1600), 10);
-  EXPECT_EQ(costs.plan(loop_of(1000), asleep).shares, 1u);
-  EXPECT_EQ(loops_alone(1800), 22);
-  EXPECT_EQ(costs.plan(loop_of(1600), asleep).shares, 1u);
-  EXPECT_EQ(loops_alone(2000), 0) << "what such a loop misses is told";
-  EXPECT_EQ(costs.plan(loop_of(2000), asleep).shares, 1u);
-  EXPECT_EQ(loops_alone(2000), 0);
-  costs.learn_iterations(*here, 1600, 1620, loop_pace::sample::whole, asleep);
-  EXPECT_NEAR(loops_alone(1600), 10, 1) << "a measurement says the same as a plan";
+  EXPECT_NEAR(costs.plan(loop_of(1600), asleep).missed, 800, 10);  // 1600 - 400 - 400
+  EXPECT_EQ(loops_alone(1900), 0) << "such a loop is told";
+  EXPECT_NEAR(loops_alone(1800), 62, 1);
+  EXPECT_NEAR(costs.plan(loop_of(1900), asleep).missed, 1025, 10);
+  EXPECT_EQ(loops_alone(1900), 0);
+  costs.learn_iterations(*here, 1600, 1620, false, asleep);
+  EXPECT_NEAR(loops_alone(1600), 62, 1) << "a measurement says the same as a plan";
   costs.learn_iterations(*here, 1600, 1620);
   EXPECT_EQ(loops_alone(1600), 0) << "who is awake helps";
 }

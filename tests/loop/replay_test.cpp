@@ -220,11 +220,7 @@ class replay {
       const std::size_t own = plan.shares == 1 ? of.iterations : of.iterations / 2;
       const double own_time =
           of.time * static_cast<double>(own) / static_cast<double>(of.iterations);
-      pace_.learn_iterations(place, own, own_time + look_at_clock,
-                             plan.shares == 1      ? loop_pace::sample::whole
-                             : plan.share_time > 0 ? loop_pace::sample::short_share
-                                                   : loop_pace::sample::parts,
-                             is_asleep);
+      pace_.learn_iterations(place, own, own_time + look_at_clock, plan.share_time > 0, is_asleep);
       if (plan.shares > 1 && plan.share_time > 0) {
         pace_.learn_join(static_cast<std::uint64_t>(time_of_two(of.time)), plan.share_time);
       }

@@ -91,9 +91,6 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
 
 // --- a range ---
 
-/// How a reduction ended.
-enum class outcome { done, empty, stopped };
-
 /// The members of a region reduce, and each gets the result.
 struct by_members {
   static constexpr bool is_for_all = true;
@@ -111,16 +108,16 @@ struct result_cell {
   cell value;
   kept_values keeps;
 };
-/// Makes the value of the tree over [0, length).
-outcome reduce(by_members in, const operations& what, const operands& of, std::size_t length,
-               schedule how, result_cell& result);
-outcome reduce(as_region in, const operations& what, const operands& of, std::size_t length,
-               schedule how, result_cell& result);
-/// Runs a scan; `total`, which begins as `init`, gets the combination of init and all values.
-outcome scan(by_members in, const operations& what, const operands& of, std::size_t length,
-             schedule how, const void* init, void* total);
-outcome scan(as_region in, const operations& what, const operands& of, std::size_t length,
-             schedule how, const void* init, void* total);
+/// Makes the value of the tree over [0, length), unless that is empty. False: the region was stopped.
+bool reduce(by_members in, const operations& what, const operands& of, std::size_t length,
+            schedule how, result_cell& result);
+bool reduce(as_region in, const operations& what, const operands& of, std::size_t length,
+            schedule how, result_cell& result);
+/// Runs a scan; `total`, which begins as `init`, gets the combination of init and all values. False: it was stopped.
+bool scan(by_members in, const operations& what, const operands& of, std::size_t length,
+          schedule how, const void* init, void* total);
+bool scan(as_region in, const operations& what, const operands& of, std::size_t length,
+          schedule how, const void* init, void* total);
 
 /// Returns op(init, value of the tree over the range). Values: each_value or block_value.
 template <template <class, class, class> class Values, class Type, class Place, class Index,
@@ -132,14 +129,13 @@ LOCKSTEP_ALWAYS_INLINE Type reduce(Place in, const index_span<Index>& span, Func
   check_types<Type, typename values_of_range::value, Operation>();
   check_copyable<Type, Place::is_for_all>();
   result_cell result;
-  const outcome how_it_ended =
-      reduce(in, operations_for<Type, Operation, values_of_range>::reduction, values, span.length,
-             how, result);
-  if (how_it_ended == outcome::done) {
-    return op(std::move(init), cell_access<Type>::take(result.value, true));
+  if (!reduce(in, operations_for<Type, Operation, values_of_range>::reduction, values, span.length,
+              how, result)) {
+    leave_stopped_region();
+    return std::move(init);
   }
-  if (how_it_ended == outcome::stopped) leave_stopped_region();
-  return std::move(init);
+  if (span.length == 0) return std::move(init);
+  return op(std::move(init), cell_access<Type>::take(result.value, true));
 }
 /// Calls store(i, op(init, f(first), ..., f(i))) for every i; returns op(init, all values).
 template <class Type, class Place, class Index, class Function, class Operation, class Store>
@@ -150,9 +146,10 @@ Type scan(Place in, const index_span<Index>& span, Function& f, Operation& op, S
   check_types<Type, typename values_of_scan::value, Operation>();
   check_copyable<Type>();
   Type total(init);
-  const outcome how_it_ended = scan(in, operations_for<Type, Operation, values_of_scan>::scan,
-                                    values, span.length, how, &init, &total);
-  if (how_it_ended != outcome::stopped) return total;
+  if (scan(in, operations_for<Type, Operation, values_of_scan>::scan, values, span.length, how,
+           &init, &total)) {
+    return total;
+  }
   leave_stopped_region();
   return init;
 }
