@@ -72,7 +72,7 @@ bool is_crowded(const part& self) noexcept {
 }
 
 detail::wait_history& history_of(part& self) noexcept {
-  return self.at != nullptr ? self.at->history : detail::this_thread_history();
+  return self.at != nullptr ? self.at->history : detail::this_thread_history().on_words;
 }
 
 /// The size of what lies in front of a task (OMPT-2).

@@ -164,7 +164,7 @@ bool await_requests(int level, const char* what, wait_policy policy, int count,
                     MPI_Request* requests, const Stop& stop = Stop()) {
   check_may_call(level, what);
   awaited_requests<Stop> all(level, what, count, requests, stop);
-  wait_engine::wait(all, policy, this_thread_history());
+  wait_engine::wait(all, policy, this_thread_history().on_words);
   return all.result();
 }
 

@@ -113,7 +113,7 @@ struct auto_reset_event::taker final : detail::waitable {
 
 LOCKSTEP_INLINE wait_status auto_reset_event::wait_slowly(deadline until, call_site where) {
   taker what(*this, where);
-  if (detail::wait_watched(what, this, policy_, detail::this_thread_history(),
+  if (detail::wait_watched(what, this, policy_, detail::this_thread_history().on_words,
                            until.nanoseconds())) {
     return wait_status::ready;
   }

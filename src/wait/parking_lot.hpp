@@ -80,7 +80,7 @@ class parked_thread : public list_node<parked_thread> {
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, std::uint64_t until = no_deadline,
             source_place where = source_place(),
-            wait_history& history = this_thread_history_in_queues()) {
+            wait_history& history = this_thread_history().in_queues) {
     word_waiter<was_notified> what(word_, {first_queue_}, where, waitable::single_yield_time);
     const bool notified = wait_engine::wait(what, policy, history, until);  // 2
     if (what.has_announced()) history.yielding.failed();
@@ -295,7 +295,7 @@ class queued_word {
         // Awake, as the policy says. It comes from a failed try, so it begins with a pause: each look takes the word's
         // line away from the holder.
         attempt now(*this, self.purpose(), where);
-        if (wait_engine::wait_slowly(now, policy_, this_thread_history(), until,
+        if (wait_engine::wait_slowly(now, policy_, this_thread_history().on_words, until,
                                      wait_engine::rung::yield)) {
           break;
         }

@@ -119,14 +119,14 @@ class waitable {
   ~waitable() = default;
 };
 
-/// What the calling thread has learned, for objects that keep no history of each waiter.
-inline wait_history& this_thread_history() noexcept {
-  return per_thread<wait_history, struct name_of_history>();
-}
-/// The same for its waits in queues (parking_lot.hpp). There, a wait that ends in a sleep counts against yielding. A
-/// sleep on a word does not count: in a crowd, barriers and rings need their yields all the same.
-inline wait_history& this_thread_history_in_queues() noexcept {
-  return per_thread<wait_history, struct name_of_queue_history>();
+/// What the calling thread has learned, for objects that keep no history of each waiter. In queues (parking_lot.hpp) a
+/// wait that ends in a sleep counts against yielding. A sleep on a word does not: in a crowd, barriers and rings need
+/// their yields all the same.
+struct thread_history {
+  wait_history on_words, in_queues;
+};
+inline thread_history& this_thread_history() noexcept {
+  return per_thread<thread_history, struct name_of_history>();
 }
 
 class wait_engine {
@@ -453,7 +453,7 @@ bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy
                      std::uint64_t until = no_deadline, call_site where = call_site::none(),
                      std::uint64_t yield_time = waitable::shared_yield_time) {
   word_waiter<Done> what(word, done, where, yield_time);
-  return wait_watched(what, object, policy, this_thread_history(), until);
+  return wait_watched(what, object, policy, this_thread_history().on_words, until);
 }
 
 // A lock of one word. It is not fair, so it is not for users: see mutex.hpp.
@@ -500,7 +500,7 @@ class short_lock {
   LOCKSTEP_NOINLINE static void lock_slowly(wait_word& word, wait_policy policy = wait_policy(),
                                             wait_kind kind = wait_kind::internal_lock) {
     attempt now(word, kind);
-    wait_engine::wait_slowly(now, policy, this_thread_history());
+    wait_engine::wait_slowly(now, policy, this_thread_history().on_words);
   }
   static void unlock(wait_word& word) {
     if (word.exchange(is_free, memory_order_release) == slept_on) futex::wake_one(&word);  // 5

@@ -56,7 +56,6 @@ inline void modelled_free(void* memory) noexcept {
 const bool statics_are_made = [] {
   lockstep::detail::process_fence::prepare();
   lockstep::detail::this_thread_history();
-  lockstep::detail::this_thread_history_in_queues();
   lockstep::detail::wait_pulse::of_this_thread();
   return true;
 }();

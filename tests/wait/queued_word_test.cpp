@@ -25,8 +25,7 @@ constexpr std::uint64_t longest_pause = 64;
 class queue_waits : public testing::Test {
  protected:
   queue_waits() {
-    lockstep::detail::this_thread_history() = lockstep::detail::wait_history();
-    lockstep::detail::this_thread_history_in_queues() = lockstep::detail::wait_history();
+    lockstep::detail::this_thread_history() = lockstep::detail::thread_history();
   }
   std::size_t yields() const { return system_.count(call::yield); }
   std::size_t sleeps() const { return system_.count(call::futex_wait); }
@@ -59,7 +58,7 @@ TEST_F(queue_waits, MUTEX4_a_mutex_polls_for_its_budget_and_one_pause_longer) {
   if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
   for (const std::uint64_t pause_cost : {1u, 26u, 45u}) {
     scripted_system::reset().pause_cost = pause_cost;
-    lockstep::detail::this_thread_history() = lockstep::detail::wait_history();
+    lockstep::detail::this_thread_history() = lockstep::detail::thread_history();
     lockstep::mutex lock;
     const held_elsewhere held(lock);
     const std::uint64_t start = system_.now;
