@@ -238,7 +238,8 @@ class loop_pace {
     const double most = lesser(join_, longest_lone) + (asleep ? least_worth_telling : 0);
     const double most_loops = at.steady != 0 ? most_lone : least_lone;
     const double loops = between(least_lone, unmeasured / larger(work, 1.0), most_loops);
-    place.allow(team_.number, most / saved / at.iteration, static_cast<std::uint32_t>(loops));
+    const double iterations = larger(most / saved / at.iteration, 1.0);  // one helps nobody
+    place.allow(team_.number, iterations, static_cast<std::uint32_t>(loops));
   }
   /// All members, or fewer if a share would take less time than one more member costs.
   std::size_t shares_for(double work, std::size_t most) const noexcept {

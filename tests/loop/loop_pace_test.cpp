@@ -504,6 +504,14 @@ TEST(loop_pace, while_members_sleep_loops_that_miss_too_little_to_be_told_run_al
   EXPECT_EQ(loops_alone(1600), 0) << "who is awake helps";
 }
 
+TEST(loop_pace, a_loop_of_one_iteration_runs_alone_however_long_it_takes_PACE_5) {
+  fresh costs;
+  for (int i = 0; i < 4; ++i) costs.learn(1, 9020);
+  EXPECT_EQ(costs.plan(loop_of(1), asleep).shares, 1u);
+  EXPECT_FALSE(here->allows(team, 2));
+  EXPECT_EQ(loops_alone(1), 11);
+}
+
 TEST(loop_pace, where_one_member_can_run_loops_of_any_length_run_alone_PACE_5) {
   fresh costs({8, 1, true, true, team});
   teach(costs, 1);

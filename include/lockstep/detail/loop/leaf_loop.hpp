@@ -284,11 +284,10 @@ template <class Leaf>
 loop_place sized_leaf<Leaf>::place = {
     call, travels() ? call_copy : nullptr, sizeof(sized_leaf), {}};
 
-/// Whether a loop on a team_host may run on the caller alone: its length or grain says so, or what is known of its place.
+/// Whether a loop on a team_host may run on the caller alone: the grain of the loop says so, or what is known of its place.
 template <class Host>
 bool may_run_alone(const Host& on, place_pace& pace, std::size_t length, std::size_t grain) {
-  if (on.size() == 1 || (grain != 0 && length / 2 < grain)) return true;
-  return grain == 0 && (pace.allows(on.number(), length) || length < 2);
+  return on.size() == 1 || (grain == 0 ? pace.allows(on.number(), length) : length / 2 < grain);
 }
 
 /// Calls f(i), or f(first, last), of a leaf on a team_host.
