@@ -24,9 +24,7 @@ constexpr std::uint64_t longest_pause = 64;
 
 class queue_waits : public testing::Test {
  protected:
-  queue_waits() {
-    lockstep::detail::this_thread_history() = lockstep::detail::thread_history();
-  }
+  queue_waits() { lockstep::detail::this_thread_history() = lockstep::detail::thread_history(); }
   std::size_t yields() const { return system_.count(call::yield); }
   std::size_t sleeps() const { return system_.count(call::futex_wait); }
 

@@ -133,7 +133,9 @@ TEST(backoff_trust, first_probes_at_the_end_of_an_interval) {
 TEST(this_thread_history, is_each_thread_s_own_and_begins_without_doubt) {
   lockstep::detail::this_thread_history().on_words.spinning.failed_badly();
   EXPECT_EQ(&lockstep::detail::this_thread_history(), &lockstep::detail::this_thread_history());
-  std::thread([] { EXPECT_TRUE(lockstep::detail::this_thread_history().on_words.spinning.asks()); }).join();
+  std::thread([] {
+    EXPECT_TRUE(lockstep::detail::this_thread_history().on_words.spinning.asks());
+  }).join();
   EXPECT_FALSE(lockstep::detail::this_thread_history().on_words.spinning.asks());
 }
 
