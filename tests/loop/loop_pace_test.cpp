@@ -526,7 +526,7 @@ TEST(loop_pace, who_does_not_learn_runs_nothing_alone_PACE_5) {
 
 // --- PACE-7: trials ---
 
-/// Loops that gain, planned until one of them runs alone, or `most`. All are measured, and take what they took.
+/// How many loops that gain are planned before one of them runs alone, `most` at most.
 int loops_before_a_trial(fresh& costs, std::size_t iterations, int most) {
   int loops = 0;
   while (loops < most && costs.plan(loop_of(iterations), awake).shares > 1) ++loops;
