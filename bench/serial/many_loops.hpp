@@ -3,12 +3,15 @@
 //
 // A round is one loop after the other, of 50 to 500 elements, each at a place of its own in the program. A sample is the
 // mean time of a round over that of the serial round, of so many rounds by a team that is new: what it takes to get to
-// know the loops counts.
+// know the loops counts, and nobody is dealt out over the CPUs: the serial program is not either, and would not begin
+// beside the same process. A sample has several pairs of programs, and chance says which of a pair is first: it lasts
+// as long as a few time slices, or a period of a quota, which would meet the same one of both each time.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -95,10 +98,12 @@ class many_loops {
   double* y_;
 };
 
+constexpr std::size_t pairs_of_programs = 5;
+
 template <class Peer>
-void sample_many_loops(const request& wanted, const cell& one, cell_times& seen,
+void sample_many_loops(const request& wanted, const cell& one, cell_times& seen, std::mt19937& chance,
                        const std::vector<double>& x, std::vector<double>& y) {
-  const many_loops<Peer> program(one.size, x.data(), y.data());
+  const many_loops<typename Peer::as_made> program(one.size, x.data(), y.data());
   const auto mean_of = [&](const auto& round) {
     double sum = 0, rounds = 0;
     repeat_sample(wanted, one.loops, [&] {
@@ -108,13 +113,24 @@ void sample_many_loops(const request& wanted, const cell& one, cell_times& seen,
       sum += now_ns() - start;
       ++rounds;
     });
-    return std::vector<double>{sum / rounds};
+    return sum / rounds;
   };
-  seen.serial_ns.push_back(mean_of([&] { program.serial_round(); }));
-  Peer peer(wanted);
-  const bench::stopwatch watch;
-  seen.loops_ns.push_back(mean_of([&] { program.round(peer); }));
-  add_time(seen, watch.elapsed());
+  std::vector<double> alone, together;
+  const auto run_serially = [&] { alone.push_back(mean_of([&] { program.serial_round(); })); };
+  for (std::size_t pair = 0; pair < pairs_of_programs; ++pair) {
+    const bool serial_is_first = chance() % 2 == 0;
+    if (serial_is_first) run_serially();
+    {
+      typename Peer::as_made peer(wanted.threads);
+      warm_up(peer, 0);
+      const bench::stopwatch watch;
+      together.push_back(mean_of([&] { program.round(peer); }));
+      add_time(seen, watch.elapsed());
+    }
+    if (!serial_is_first) run_serially();
+  }
+  seen.serial_ns.push_back(std::move(alone));
+  seen.loops_ns.push_back(std::move(together));
 }
 
 }  // namespace team_bench

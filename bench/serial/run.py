@@ -17,7 +17,7 @@ import grid_run  # noqa: E402
 import grid_verdict  # noqa: E402
 
 # A program of so many different loops of 50 to 500 elements, in so many rounds.
-PLACES, ROUNDS = (8, 32, 128), 300
+PLACES, ROUNDS, PAIRS = (8, 32, 128), 300, 5
 # With the nanoseconds of an element, about.
 KERNELS = {"daxpy": 0.8, "dot": 1.0, "sqrt": 11.0, "stencil": 1.2}
 SIZES = (1, 16, 256, 4096, 65536, 1000000)
@@ -46,7 +46,7 @@ def grid(kernels=tuple(KERNELS), sizes=SIZES, pauses=PAUSES):
 
 
 def programs():
-    return tuple(plan.Cell("places", count, 0, f"places n={count} pause=0", 2 * count * 0.5, ROUNDS) for count in PLACES)
+    return tuple(plan.Cell("places", count, 0, f"places n={count} pause=0", PAIRS * 2 * count * 0.5, ROUNDS) for count in PLACES)
 
 
 LEVELS = tuple((programs() + idle, programs() + others) for idle, others in (

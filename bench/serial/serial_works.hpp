@@ -68,9 +68,9 @@ struct operands {
 };
 
 template <class Peer>
-void sample_kernel(const request& wanted, Peer& peer, operands& of, const cell& one,
-                   cell_times& seen) {
-  if (one.kind == "places") return sample_many_loops<Peer>(wanted, one, seen, of.x, of.y);
+void sample_kernel(const request& wanted, Peer& peer, operands& of, std::mt19937& chance,
+                   const cell& one, cell_times& seen) {
+  if (one.kind == "places") return sample_many_loops<Peer>(wanted, one, seen, chance, of.x, of.y);
   const std::size_t n = std::max<std::size_t>(one.size, 1);
   const auto each = [&](const auto& kernel) {
     sample_turns(
@@ -95,6 +95,7 @@ measurement measure_serial(const request& wanted) {
   for (const cell& one : wanted.cells) largest = std::max({largest, one.size, most_elements});
   operands of(largest);
   Peer peer(wanted);
+  std::mt19937 chance(wanted.seed);
   std::vector<cell_times> unused(wanted.cells.size()), times(wanted.cells.size());
   request briefly = wanted;
   briefly.samples = 1;
@@ -102,10 +103,12 @@ measurement measure_serial(const request& wanted) {
     one.loops = least_loops;
     one.pause_us = std::min(one.pause_us, 100.0);
   }
-  take_turns(briefly,
-             [&](std::size_t i) { sample_kernel(briefly, peer, of, briefly.cells[i], unused[i]); });
-  take_turns(wanted,
-             [&](std::size_t i) { sample_kernel(wanted, peer, of, wanted.cells[i], times[i]); });
+  take_turns(briefly, [&](std::size_t i) {
+    sample_kernel(briefly, peer, of, chance, briefly.cells[i], unused[i]);
+  });
+  take_turns(wanted, [&](std::size_t i) {
+    sample_kernel(wanted, peer, of, chance, wanted.cells[i], times[i]);
+  });
   return measurement_of(std::move(times));
 }
 

@@ -28,6 +28,8 @@ void warm_up(Peer& peer, double seconds) {
 template <class Peer>
 class settled : public Peer {
  public:
+  using as_made = Peer;
+
   explicit settled(const request& wanted) : Peer(wanted.threads) {
     deal();
     warm_up(*this, wanted.seconds);
