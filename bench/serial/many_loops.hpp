@@ -101,8 +101,8 @@ class many_loops {
 constexpr std::size_t pairs_of_programs = 5;
 
 template <class Peer>
-void sample_many_loops(const request& wanted, const cell& one, cell_times& seen, std::mt19937& chance,
-                       const std::vector<double>& x, std::vector<double>& y) {
+void sample_many_loops(const request& wanted, const cell& one, cell_times& seen,
+                       std::mt19937& chance, const std::vector<double>& x, std::vector<double>& y) {
   const many_loops<typename Peer::as_made> program(one.size, x.data(), y.data());
   const auto mean_of = [&](const auto& round) {
     double sum = 0, rounds = 0;
