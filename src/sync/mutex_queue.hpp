@@ -86,9 +86,7 @@ struct mutex_rules {
   static constexpr bool hands_over = false;
   static constexpr std::uint32_t served_as = woken;
   static bool may_serve(std::uint32_t word, std::uint32_t) noexcept { return (word & waking) == 0; }
-  static std::uint32_t served(std::uint32_t word, std::uint32_t, bool is_last) noexcept {
-    return (word & ~waiting) | (is_last ? 0u : waiting) | waking;
-  }
+  static std::uint32_t served(std::uint32_t word, std::uint32_t) noexcept { return word | waking; }
 };
 static_assert(parking_lot::without_waiters(mutex_rules::queue) == mutex_rules::locked, "PARKING-4");
 

@@ -46,8 +46,8 @@ struct shared_mutex_rules {
 
   static constexpr bool hands_over = true;
   static constexpr std::uint32_t served_as = 0;
-  static std::uint32_t served(std::uint32_t word, std::uint32_t as, bool is_last) noexcept {
-    return is_last ? without_waiters(taken(word, as)) : taken(word, as);
+  static std::uint32_t served(std::uint32_t word, std::uint32_t as) noexcept {
+    return taken(word, as);
   }
 };
 static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==

@@ -251,7 +251,8 @@ LOCKSTEP_FIRST_AT_LOAD watch_queues_at_load() {
 //                               it is let go, and tries to take
 //     served_as                 its purpose then
 //     may_serve(word, as)       whether the front of the queue is served now
-//     served(word, as, is_last) the word after that
+//     served(word, as)          the word after that, while more wait
+//     waiting                   the bit that goes with the last waiter who is served
 // `as` says what the thread wants: parked_thread::purpose().
 //
 //   QUEUED-1  A thread that queues up holds the queue's lock. One compare-exchange finds that the thread may not take,
@@ -334,11 +335,11 @@ class queued_word {
   void serve() {
     parking_lot::queue waiters(key());
     while (parked_thread* const next = waiters.front()) {
-      const bool is_last = waiters.behind(*next) == nullptr;
+      const std::uint32_t gone = waiters.behind(*next) == nullptr ? Rules::waiting : 0;
       std::uint32_t word = word_.load(memory_order_relaxed);  // 6
       do {
         if (!Rules::may_serve(word, next->purpose())) return;
-      } while (!word_.compare_exchange_strong(word, Rules::served(word, next->purpose(), is_last),
+      } while (!word_.compare_exchange_strong(word, Rules::served(word, next->purpose()) & ~gone,
                                               memory_order_acquire,  // 8
                                               memory_order_relaxed));  // 6
       if (Rules::hands_over) waiters.remove(*next);
