@@ -129,7 +129,7 @@ class loop_crew {
     of_ = of;
     is_asleep_ = most > 1 && board_.has_sleepers(most);
     plan_ = pace_.plan(of, is_asleep_);
-    plan_.is_timed |= is_worth_telling();
+    plan_.is_timed |= pace_.is_worth_telling(plan_.missed);
     counts_[0].value.tickets.store(0, memory_order_relaxed);  // 1
     counts_[0].value.begun.store(0, memory_order_relaxed);    // 2
     if (plan_.is_timed) {
@@ -137,7 +137,9 @@ class loop_crew {
       const bool may_wake = is_asleep_ && !is_alone() && !plan_.wakes && of_.place != nullptr;
       may_wake_ = may_wake ? plan_.shares : 0;
       parts_ = own_parts_ = 0;
-      planned_at_ = start_ = own_end_ = monotonic_nanoseconds();
+      planned_at_ = start_ = monotonic_nanoseconds();
+      pace_.began_after(static_cast<double>(start_ - own_end_));
+      own_end_ = start_;
     }
     return plan_;
   }
@@ -170,16 +172,14 @@ class loop_crew {
       if (all_came && !is_asleep_ && !plan_.is_probe) pace_.came_by_themselves();
     }
     if (plan_.is_timed && of_.place != nullptr) learn();
-    if (LOCKSTEP_UNLIKELY(is_worth_telling())) tell_sleepers();
+    if (LOCKSTEP_UNLIKELY(pace_.is_worth_telling(plan_.missed))) tell_sleepers();
     return all_came;
   }
 
   /// For observers: how the loop is run, and why.
   LOCKSTEP_NOINLINE void tell() const noexcept {
     char name[48] = "loop inline";
-    if (plan_.shares > 1) {
-      std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan_.shares));
-    }
+    if (plan_.shares > 1) std::snprintf(name, sizeof name, "loop on %u members", plan_.shares);
     const char* why = of_.place == nullptr ? "a share for each was asked for"
                       : of_.grain != 0     ? "the grain was given"
                       : plan_.shares == 1  ? "it would not gain"
@@ -351,7 +351,6 @@ class loop_crew {
   }
 
   /// CREW-8.
-  bool is_worth_telling() const noexcept { return plan_.missed > loop_pace::least_worth_telling; }
   LOCKSTEP_NOINLINE void tell_sleepers() {
     board_.note_missed(start_, monotonic_nanoseconds());
     if (!pace_.is_worth_waking_after(plan_.missed)) return;

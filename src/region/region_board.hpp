@@ -297,9 +297,7 @@ class region_board {
     phase_ = renewed_ = (phase_ | 1u) + 1u;
     announced_ = announcement::none(static_cast<std::uint32_t>(phase_),
                                     static_cast<std::uint32_t>(members()));
-    for (std::size_t line = 0; line < line_count_; ++line) {
-      lines_[line].publish(announced_.word());
-    }
+    for (std::size_t line = 0; line < line_count_; ++line) lines_[line].publish(announced_.word());
     for (std::size_t rank = 0; rank < members(); ++rank) {
       shares_.reset(rank, announced_.phase());
       reports_[rank].reset(announced_.phase());

@@ -101,9 +101,8 @@ LOCKSTEP_INLINE std::vector<unsigned> spread(const cpu_topology& sorted, std::si
 
 /// Null for a CPU that is not usable.
 LOCKSTEP_INLINE const cpu_place* place_of(const cpu_topology& usable, unsigned cpu) noexcept {
-  for (const cpu_place& place : usable) {
+  for (const cpu_place& place : usable)
     if (place.cpu == cpu) return &place;
-  }
   return nullptr;
 }
 /// The CPUs of a list that are usable, or those that are not.

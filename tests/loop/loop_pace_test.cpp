@@ -407,7 +407,7 @@ TEST(loop_pace, a_join_that_was_learned_too_high_is_tried_again_PACE_4) {
     int loops = 0;
     for (; !is_tried && loops < 100000; ++loops) {
       const loop_plan plan = costs.plan(loop_of(4000), sleeps);
-      is_tried = plan.shares > 1 || plan.missed > loop_pace::least_worth_telling;
+      is_tried = plan.shares > 1 || costs.is_worth_telling(plan.missed);
       if (plan.is_timed) costs.learn(4000, 4020);
     }
     EXPECT_TRUE(is_tried) << "the join stays where it is as long as nobody joins: " << sleeps;
@@ -502,6 +502,25 @@ TEST(loop_pace, while_members_sleep_loops_that_miss_too_little_to_be_told_run_al
   EXPECT_NEAR(loops_alone(1600), 62, 1) << "a measurement says the same as a plan";
   costs.learn_iterations(*here, 1600, 1620);
   EXPECT_EQ(loops_alone(1600), 0) << "who is awake helps";
+}
+
+TEST(loop_pace, loops_far_apart_miss_more_before_they_are_told_PACE_5) {
+  fresh costs;
+  teach(costs, 1);
+  const auto is_told = [&] {
+    return costs.is_worth_telling(costs.plan(loop_of(4600), asleep).missed);  // 4600 - 1150 - 400
+  };
+  ASSERT_TRUE(is_told());
+  costs.began_after(3e6);
+  EXPECT_TRUE(is_told()) << "one gap is the pause before a burst";
+  costs.began_after(3e6);
+  EXPECT_FALSE(is_told());
+  EXPECT_NEAR(loops_alone(4600), 21, 1);
+  costs.began_after(1e3);
+  EXPECT_TRUE(is_told()) << "in a burst";
+  for (int i = 0; i < 2; ++i) costs.began_after(1e12);
+  EXPECT_FALSE(is_told());
+  EXPECT_TRUE(costs.is_worth_telling(4001)) << "however far apart they are";
 }
 
 TEST(loop_pace, a_loop_of_one_iteration_runs_alone_however_long_it_takes_PACE_5) {

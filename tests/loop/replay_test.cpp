@@ -196,7 +196,7 @@ class replay {
     const lockstep::detail::loop_request request(of.iterations, &place, 0, true, call_site::none());
     loop_plan plan = pace_.plan(request, is_asleep);
     bool is_woken = is_asleep && plan.shares > 1 && plan.wakes;
-    const bool tells = plan.missed > loop_pace::least_worth_telling;
+    const bool tells = pace_.is_worth_telling(plan.missed);
     if (plan.shares > 1 && (!plan.wakes || plan.is_probe)) {  // as soon as the rest is worth it
       const double begun = of.time / plan.shares / plan.parts;
       is_woken = is_asleep && pace_.is_rest_worth(of.time - begun, true);
@@ -220,6 +220,8 @@ class replay {
       const std::size_t own = plan.shares == 1 ? of.iterations : of.iterations / 2;
       const double own_time =
           of.time * static_cast<double>(own) / static_cast<double>(of.iterations);
+      pace_.began_after(now - last_end_);
+      last_end_ = now + of.time;
       pace_.learn_iterations(place, own, own_time + look_at_clock, plan.share_time > 0, is_asleep);
       if (plan.shares > 1 && plan.share_time > 0) {
         pace_.learn_join(static_cast<std::uint64_t>(time_of_two(of.time)), plan.share_time);
@@ -240,6 +242,7 @@ class replay {
   loop_pace pace_{{2, 2, false, true, team}};
   place_pace places_[64];
   worker other_{beginning};
+  double last_end_ = 0;
 };
 
 // As a loop between other work: 64 iterations.
