@@ -41,7 +41,6 @@
 #endif
 #define MAY_SLEEP (me >= FIRST_SLEEPER && me <= LAST_SLEEPER)
 #define WITH_TERMINATE
-#define TERMINATED_WRITERS 1
 #include "lib/board.inc"
 
 byte job;                // the number of the region it belongs to
