@@ -118,12 +118,6 @@ class Llvm(support.Programs):
     def test_loops(self):
         self.expect_success(self.program("llvm_loops.c", "-O1"))
 
-    def test_tasks(self):
-        for option in support.OPTIMISERS:
-            for cancellation in ("false", "true"):
-                with self.subTest(option=option, cancellation=cancellation):
-                    self.expect_success(self.program("llvm_tasks.c", option, "-fopenmp-version=51"), OMP_CANCELLATION=cancellation)
-
     def test_atomics(self):
         self.expect_success(self.program("llvm_atomics.c", "-O1"))
 

@@ -14,7 +14,8 @@ SKIPPED = 77
 GCC = os.environ.get("LOCKSTEP_GCC") or "gcc"
 GFORTRAN = os.environ.get("LOCKSTEP_GFORTRAN") or "gfortran"
 # How programs are compiled that may depend on it; by day with the optimiser, as most programs are.
-OPTIMISERS = ("-O2",) if os.environ.get("LOCKSTEP_TEST_BRIEF") else ("-O0", "-O2")
+IS_BRIEF = "LOCKSTEP_TEST_BRIEF" in os.environ
+OPTIMISERS = ("-O2",) if IS_BRIEF else ("-O0", "-O2")
 LIBRARY = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 # Variables that say something to an OpenMP runtime, or to lockstep, are the tests' to set.
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LOCKSTEP_"))}

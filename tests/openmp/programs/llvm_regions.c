@@ -319,6 +319,34 @@ static void locks(void) {
   omp_destroy_lock(&l.plain);
 }
 
+/* What GCC 12 does not know: omp_all_memory, sets of readers; and more addresses than a small task has room for. */
+static void dependences(void) {
+  enum { wide = 40 };
+  int cells[wide] = {0}, order = 0, wrong = 0, readers = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < wide; ++i) {
+#pragma omp task depend(out : cells[i]) firstprivate(i, round) shared(cells)
+      cells[i] = round + i;
+    }
+#pragma omp task depend(iterator(k = 0 : wide), in : cells[k]) shared(cells, wrong, order)
+    {
+      for (int i = 0; i < wide; ++i) wrong += cells[i] != round + i;
+      ++order;
+    }
+    for (int i = 0; i < 4; ++i) {
+#pragma omp task depend(inoutset : cells[0]) shared(readers)
+      add(&readers, 1);
+    }
+#pragma omp task depend(mutexinoutset : cells[0]) shared(readers, wrong)
+    if (get(&readers) != 4 * (round + 1)) add(&wrong, 1);
+#pragma omp taskwait depend(inout : omp_all_memory)
+    if (order != round + 1) add(&wrong, 1);
+  }
+  CHECK(wrong == 0 && order == 20 && readers == 80);
+}
+
 static void in_child(void) {
   int status = 0;
   const pid_t child = fork();
@@ -342,6 +370,7 @@ int main(int arguments, char** unused) {
   threadprivate();
   teams();
   locks();
+  dependences();
   in_child();
   many_regions(NULL);
   return failures != 0;
