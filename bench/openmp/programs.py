@@ -28,7 +28,6 @@ class Program:
     about: str
     driver: str
     python: str = ""          # "system", "venv" or "own": a driver in Python; else one in C++
-    arguments: tuple = ()     # "{build}" becomes the build directory
     tools: tuple = ()         # programs that must be there; the first is the one that OpenMP serves
     modules: tuple = ()       # of Python
     libraries: tuple = ()     # options of the linker
@@ -52,8 +51,6 @@ PROGRAMS = (
     Program("lightgbm_fork", "training in a forked child", "lightgbm_fork.py", "venv", modules=("lightgbm",), outcome=True),
     Program("sklearn", "scikit-learn, which bundles its libgomp", "sklearn_fit.py", "venv", modules=("sklearn",),
             bundled=True),
-    Program("gromacs", "216 waters", "gromacs.py", "own", ("run", "{build}"), tools=("gmx",), prepare="make_water",
-            small=False),
     Program("torch", "Debian's PyTorch", "torch_matmul.py", "system", modules=("torch",), small=False),
     Program("ggml", "a small network of ggml (from the sources of llama-cpp-python)", "ggml.cpp", prepare="build_ggml",
             small=False),
@@ -86,7 +83,7 @@ class Builder:
         python = {"system": SYSTEM_PYTHON, "own": sys.executable}.get(program.python) or self.venv_python()
         for module in program.modules:
             run(python, "-c", f"import {module}")
-        return [python, str(DRIVERS / program.driver), *(part.format(build=self.directory) for part in program.arguments)]
+        return [python, str(DRIVERS / program.driver)]
 
     def compiled(self, program, more):
         source, target = DRIVERS / program.driver, self.directory / f"{program.name}.{self.compiler}"
@@ -122,11 +119,6 @@ class Builder:
                 "-o", self.directory / f"libpart_of_{part}.so")
         return (f"-L{self.directory}", f"-Wl,-rpath,{self.directory}", "-Wl,--no-as-needed", "-lpart_of_gcc",
                 "-lpart_of_clang")
-
-    def make_water(self):
-        if not (self.directory / "water.tpr").exists():
-            run(sys.executable, DRIVERS / "gromacs.py", "make", self.directory)
-        return ()
 
     def build_ggml(self):
         """ggml's static libraries; returns what to compile and link with."""

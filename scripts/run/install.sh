@@ -81,7 +81,6 @@ package_debian mmdebstrap    mmdebstrap
 package_debian libcli11-dev  <CLI/CLI.hpp>
 package_debian libfmt-dev    <fmt/core.h> -lfmt
 package_debian nlohmann-json3-dev <nlohmann/json.hpp>
-large_proofs gromacs         gmx
 large_proofs python3-torch   /usr/lib/python3/dist-packages/torch
 '
 
