@@ -7,12 +7,11 @@ import io
 import json
 import tempfile
 import unittest
-import xml.etree.ElementTree as xml
 from pathlib import Path
 
 from tree import TreeTest
 
-from make import heat_map, performance, team_tables
+from make import performance, team_tables
 from source_text import ROOT
 
 MACHINE = {"cpu": "CPU", "usable_cpus": 2, "kernel": "Linux", "compiler": "GCC", "flags": "-O2", "peers": {"tbb": "1"}}
@@ -57,39 +56,6 @@ class Committed(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    def test_what_was_not_measured_is_said(self):
-        page = made(serial=grid("serial", [row("lockstep", 0.5)]))["docs/performance.md"]
-        self.assertIn("`./do bench duty` has not been run", page)
-        self.assertNotIn("`./do bench serial` has not been run", page)
-
-    def test_a_further_machine_has_its_own_section_and_rows_at_the_top(self):
-        def team(cpus, median):
-            return {"program": "team", "quick": False, "machine": MACHINE | {"usable_cpus": cpus}, "rows": [
-                {"section": team_tables.EMPTY, "work": f"barrier of {cpus}", "runtime": runtime, "variant": runtime, "failed": False,
-                 "unit": "ns", "value": {"median": value}, "best": True} for runtime, value in (("lockstep", median), ("libomp", 100))]}
-        with tempfile.TemporaryDirectory() as directory:
-            root = Path(directory)
-            (root / "bench/results").mkdir(parents=True)
-            for cpus, median in ((2, 40), (16, 70)):
-                (root / f"bench/results/box-{cpus:03}-team.json").write_text(json.dumps(team(cpus, median)), encoding="utf-8")
-            page, _ = performance.page_and_pictures(performance.results(root))
-        self.assertRegex(page, r"\| barrier, 16 threads on 16 CPUs +\| +70 ns \| +100 ns \(libomp\) \| +0\.70 \|")
-        self.assertEqual(page.count("\n## The team's operations\n"), 1)
-        self.assertEqual(page.count("\n## The team's operations on 16 CPUs\n"), 1)
-        self.assertEqual(page.count("`./do bench duty` has not been run"), 1)
-
-    def test_the_page_begins_with_links_to_its_sections(self):
-        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
-        self.assertIn("\n[Loops between serial work](#loops-between-serial-work)\n", page)
-        team = {"program": "team", "quick": False, "machine": MACHINE, "rows": []}
-        self.assertIn("(#the-teams-operations)", made(team=team)["docs/performance.md"])
-
-    def test_machine_date_versions_and_settings_are_told(self):
-        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
-        for text in ("CPU, 2 CPUs, Linux; GCC, `-O2`; tbb 1. Measured on 2026-01-02.", "9 samples of each cell in 3 processes",
-                     "oneTBB: `TBB=<slow>`", "a quota: could not be set (no groups)."):
-            self.assertIn(text, page)
-
     def test_losing_cells_of_ours_are_marked_and_no_others(self):
         rows = [row("lockstep", 0.56), row("lockstep loops", 0.55), row("oneTBB", 0.5), row("lockstep", 1.06, kind="random"),
                 row("oneTBB", 9.0, kind="random")]
@@ -104,17 +70,6 @@ class Page(unittest.TestCase):
         self.assertRegex(listed, r"idle: regular 20 100 \| +- \| +1\.30 ✗ \| +7\.0 \|")
         self.assertNotIn("regular 5 100", listed)  # 100 ns are free
 
-    def test_targets_are_told_with_their_outcome(self):
-        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
-        self.assertIn("| a target | not met ✗ |\n\n- a figure\n", page)
-        self.assertIn("1 of 1 of [Loops between serial work](#loops-between-serial-work)", page)
-
-    def test_failed_rows_have_no_figures(self):
-        rows = [row("lockstep", 0.5), {"setting": "idle", "cell": "regular 20 100", "kind": "regular", "size": 20,
-                                       "pause_us": 100, "peer": "oneTBB", "failed": True}]
-        page = made(duty=grid("duty", rows), serial=grid("serial", rows))["docs/performance.md"]
-        self.assertRegex(page, r"\| 20 µs, 100 µs \| +0\.50 \(1\.5\) \| +- \| +- \|")
-
     def test_the_team_is_compared_with_the_best_peer(self):
         def one(runtime, value, best=True, section="Programs", work="cg 64"):
             return {"section": section, "work": work, "runtime": runtime, "variant": runtime, "failed": False, "unit": "ns",
@@ -126,39 +81,6 @@ class Page(unittest.TestCase):
         self.assertRegex(page, r"Where lockstep loses(.*\n)+?\| cg 64 \| +120 ns \| 100 ns \(libomp\) \| +1\.20 ✗ \|\n\n")
         self.assertRegex(page, r"\| cg 64 \| +80 ns \| +100 ns \| +20 ns \| +0\.80 \|")
 
-    def test_our_own_time_is_told_in_t1_where_lines_decide(self):
-        def one(work, threads, section):
-            return {"section": section, "work": work, "runtime": "lockstep", "variant": "lockstep", "failed": False, "unit": "ns",
-                    "value": {"median": 95}, "cpus": 1.0, "best": True, "threads": threads, "in_t1": 1.98, "t1_ns": 50.1}
-        rows = [one("fork/join of 2", 2, team_tables.EMPTY), one("fork/join of 4", 4, team_tables.EMPTY),
-                one("overhead for of 2", 2, team_tables.OVERHEADS), one("overhead static(8) of 2", 2, team_tables.OVERHEADS)]
-        page = made(team={"program": "team", "quick": False, "machine": MACHINE, "rows": rows})["docs/performance.md"]
-        self.assertIn("which took 50 ns", page)
-        for work, shown in (("fork/join of 2", "1.98"), ("fork/join of 4", "-"), ("for of 2", "1.98"), (r"static\(8\) of 2", "-")):
-            self.assertRegex(page, rf"\| {work} +\| +95 ns \| +{shown} \|")
-
-    def test_graphs_are_compared_with_the_fastest_that_decides_while_it_runs(self):
-        def one(runtime, value, section="Nodes of 1 us", best=True, unit="ns", **more):
-            return {"section": section, "work": "fork 8", "runtime": runtime, "variant": runtime, "failed": False, "unit": unit,
-                    "value": {"median": value}, "best": best, "in_t1": 1.25, "t1_ns": 50.1, "more": more}
-        rows = [one("lockstep", 500, speed_up=1.9), one("by hand", 400, speed_up=2.0), one("oneTBB", 2000, speed_up=0.5),
-                one("libomp", 5000, speed_up=0.2), one("libgomp", 100, best=False, speed_up=9), one("lockstep", 60, "Edges"),
-                one("by hand", 40, "Edges"), one("lockstep", 25, "Making a plan", unit="ms"), one("oneTBB", 50, "Nodes without work"),
-                one("lockstep", 60, "Nodes without work", speed_up=0.1)]
-        verdict = [{"text": "a graph", "figure": 1.234, "limit": 1.5, "unit": "t1", "at_least": False, "met": True},
-                   {"text": "another", "figure": 1.5, "limit": 1.8, "unit": "x", "at_least": True, "met": False}]
-        page = made(graph={"program": "graph", "quick": False, "machine": MACHINE, "rows": rows, "verdict": verdict})["docs/performance.md"]
-        self.assertRegex(page, r"\| fork 8 \| +500 ns \(1.90\) \| 400 ns \(2.00\) \| 2.00 µs \(0.50\) \| 5.00 µs \(0.20\) \| +0.250 \|")
-        self.assertRegex(page, r"\| fork 8 \| +60.0 ns \| 40.0 ns \| +1.25 \| +- \|")
-        self.assertRegex(page, r"\| fork 8 \| +60.0 ns \| 50.0 ns \| +1.200 ✗ \|")
-        self.assertRegex(page, r"\| fork 8 \| +25.0 ms \|\n")
-        self.assertRegex(page, r"\| a graph +\| 1.23 t1 +\| +at most 1.5 \| +met \|")
-        self.assertRegex(page, r"\| another +\| +1.5 x +\| +at least 1.8 \| +not met ✗ \|")
-        self.assertNotIn("Graphs", made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"])
-
-    def test_lengths_have_three_digits_and_a_unit(self):
-        self.assertEqual([team_tables.shown(v, "ns") for v in (0, 4.4, 994, 996, 12345, 999999, 2.5e6, None)],
-                         ["0 ns", "4 ns", "994 ns", "1.00 µs", "12.3 µs", "1.00 ms", "2.50 ms", "never"])
 
 
 class Blocks(TreeTest):
@@ -221,30 +143,6 @@ class Check(unittest.TestCase):
             self.assertEqual(complaints(), [])
             self.assertTrue(picture.is_file())
             self.assertEqual(complaints("--check"), [])
-
-
-class Pictures(unittest.TestCase):
-    def test_a_picture_is_well_formed_and_shows_every_cell_by_its_worst_kernel(self):
-        rows = [row("lockstep", 0.5), row("lockstep", 2.0, kind="random"), row("oneTBB", 40.0)]
-        files = made(serial=grid("serial", rows), duty=grid("duty", rows))
-        self.assertEqual(sorted(files), ["docs/figures/box-1-duty.svg", "docs/figures/box-1-serial.svg", "docs/performance.md"])
-        serial = xml.fromstring(files["docs/figures/box-1-serial.svg"])
-        shown = [each.text for each in serial.iter("{http://www.w3.org/2000/svg}text")]
-        self.assertIn("1.90", shown)
-        self.assertIn("40", shown)
-        self.assertNotIn("0.40", shown)
-        xml.fromstring(files["docs/figures/box-1-duty.svg"])
-
-    def test_colours_say_faster_equal_slower(self):
-        faster, equal, slower = (heat_map.colour(r) for r in (0.5, 1.0, 10.0))
-        self.assertGreater(faster[2], faster[0])
-        self.assertEqual(equal, (247, 247, 247))
-        self.assertGreater(slower[0], slower[2])
-        self.assertEqual((heat_map.colour(0.01), heat_map.colour(1e6)), (heat_map.STOPS[0][1], heat_map.STOPS[-1][1]))
-
-    def test_figures_fit_into_their_cells(self):
-        self.assertEqual([heat_map.shown(r) for r in (0.514, 1.994, 1.996, 9.96, 123.4, 996, 60880)],
-                         ["0.51", "1.99", "2.0", "10", "123", "1.0k", "61k"])
 
 
 if __name__ == "__main__":
