@@ -213,12 +213,16 @@ def first_page():
 
 
 def found(tools, block):
-    """The first block works as it stands."""
+    """The first block works as it stands. Before 1.0 each minor version is another library: others are refused."""
+    versions = ""
+    for version, good in (("0.0", 0), ("0.8", 0), ("1.0", 0), ("0.9", 1), ("0.9.0", 1)):
+        versions += (f"find_package(lockstep {version} CONFIG QUIET)\n"
+                     f"if(NOT lockstep_FOUND EQUAL {good})\n  message(FATAL_ERROR \"{version}\")\nendif()\n")
     project = tools.scratch / "found"
     project.mkdir()
     (project / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\nproject(first_page LANGUAGES CXX)\n"
-        f'add_executable(program "{CONSUMER}/program.cpp" "{CONSUMER}/second_unit.cpp")\n' + block, encoding="utf-8")
+        f'add_executable(program "{CONSUMER}/program.cpp" "{CONSUMER}/second_unit.cpp")\n' + versions + block, encoding="utf-8")
     build = tools.configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}",
                             *QUICK, f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
     tools.build(build)
@@ -231,18 +235,6 @@ def staged(tools, build):
     tools.install(build, "/opt/ours", DESTDIR=str(root))
     prefix = root / "opt" / "ours"
     tools.use_pkg_config(prefix, prefix / "include")
-
-
-def other_versions_are_refused(tools):
-    """Before 1.0 each minor version is another library."""
-    text = "cmake_minimum_required(VERSION 3.22)\nproject(asks LANGUAGES CXX)\n"
-    for version, good in (("0.0", 0), ("0.8", 0), ("1.0", 0), ("0.9", 1), ("0.9.0", 1)):
-        text += (f"find_package(lockstep {version} CONFIG QUIET)\n"
-                 f"if(NOT lockstep_FOUND EQUAL {good})\n  message(FATAL_ERROR \"{version}\")\nendif()\n")
-    asks = tools.scratch / "asks"
-    asks.mkdir()
-    (asks / "CMakeLists.txt").write_text(text, encoding="utf-8")
-    tools.configure(asks, "asks/build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}")
 
 
 def absolute_directories(tools, build):
@@ -294,7 +286,6 @@ def main(argv):
         moved(tools)
         what_is_missing_is_named(tools)
         links_by_function(tools)
-        other_versions_are_refused(tools)
         find, fetch = first_page()
         found(tools, find)
         if BRIEF:
