@@ -23,6 +23,7 @@
 
 #include <lockstep/mpi/world_graph.hpp>
 #include <lockstep/plan.hpp>
+#include "support/effort.hpp"
 #include "support/world_shape.hpp"
 
 namespace {
@@ -145,7 +146,7 @@ std::uint64_t first_seed() {
 }
 int graphs(int usually) {
   const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
-  return text != nullptr ? std::atoi(text) : usually;
+  return text != nullptr ? std::atoi(text) : lockstep::test::is_brief() ? usually / 3 : usually;
 }
 
 struct crowd {
