@@ -48,7 +48,7 @@ function(lockstep_part_of variable name)
   elseif(name MATCHES "^(model|edges[.]refused)")
     set(part gcc)
   elseif("slow-san" IN_LIST ARGN OR name MATCHES
-      "^(edges[.](aligned_values|mixed_standards|ranges)|trace[.](trace$|watchdog|stuck_report|wait_texts|debug_aids))")
+      "^(edges[.](aligned_values|mixed_standards|ranges|real_time|stopped)|reduce[.]reduction_tree|team[.](environment|first_touch|placement|stop_when)|trace[.](trace$|watchdog|stuck_report|wait_texts|debug_aids|arrows|names|ledger))")
     set(part plain)
   elseif(NOT "pure" IN_LIST ARGN AND name MATCHES
       "^(contract[.](notify|lock|barrier|opening|bad)|compat|graph[.]plan|wait[.]published_words_stress|sync[.]condition_variable|toolbox[.]mailbox|trace[.]trace_concurrent|region[.]turns|loop[.](late|weighted)|team[.](team(_loops)?$|member|sub_team|anticipating_team))")

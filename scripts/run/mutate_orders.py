@@ -207,7 +207,7 @@ class Campaign:
     def run(self, program, mutant, number):
         """The name of the test that the mutant fails, or None."""
         environment = dict(os.environ, LOCKSTEP_MODEL_BRIEF="2", LOCKSTEP_MODEL_SCHEDULES="400",
-                           LOCKSTEP_TEST_BRIEF="1")  # as ./do test
+                           LOCKSTEP_TEST_BRIEF="1")
         if mutant.what:
             test = self.build / "tests" / "model" / f"model.{program}"
             environment["LOCKSTEP_MODEL_MUTATION"] = f"{mutant.file.relative_to(ROOT)}:{mutant.line}:{mutant.what}"
