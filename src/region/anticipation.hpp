@@ -137,7 +137,7 @@ LOCKSTEP_HOT inline void wait_for_region(waitable& what, wait_policy policy, cpu
     return wait_engine::climb(what, policy, pace.regions, no_deadline, first, last, &seen);
   };
   const std::uint64_t start = monotonic_nanoseconds();
-  if (pace.take_had_no_cpu()) all.shares_cpu(rank, start);  // now, when there is time
+  if (pace.take_had_no_cpu() && !all.is_apart(rank, 0)) all.shares_cpu(rank, start);
   if (pace.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;
   pace.wait_begins(start, phase);
   expected_region due{what, pace, missed, heard, start};

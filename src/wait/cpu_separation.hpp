@@ -77,6 +77,12 @@ class cpu_separation {
     if (is_news) pace_of(rank).separation.has_own_cpu();
     return there != 0 && there != here ? sight::elsewhere : sight::nowhere;
   }
+  /// Whether member `other` has noted another CPU than this thread's since member `rank` last looked.
+  bool is_apart(std::size_t rank, std::size_t other) const noexcept {
+    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
+    const auto here = static_cast<std::uint32_t>(current_cpu() + 1);
+    return theirs != sightings_[rank].value.seen && (theirs & sighting::cpu_bits) != here;
+  }
   /// Member `rank` was found on the CPU of the member that it waits for. True if it moves.
   LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
     separation_pace& pace = pace_of(rank).separation;

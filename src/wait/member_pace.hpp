@@ -38,7 +38,8 @@
 //               most of the time. Members that work for long between their waits gain nothing where no CPU is free: on
 //               the other CPU they would get only a share of the time. Beside strangers on every CPU, yields go to the
 //               one on this CPU: members sleep instead, 7 us a wait, and each 64th wait, which probes a yield, takes a
-//               time slice. Its time does not count, and it stands for as many waits as were counted before it.
+//               time slice. Its time does not count, and it stands for as many waits as were counted before it. A time of
+//               8 ms and more is no slice: so waits that are rare and far apart never add up.
 //   SEPARATE-3  After a move, or a question whether a CPU is free, the next question waits for a rest of 1 ms. The rest
 //               doubles, up to 64 ms, if the last one gained nothing: the member was not found on another CPU since, or
 //               was back within four rests. A question takes 4 us, or 20 if its lines are not in a cache: beside a busy
@@ -47,7 +48,8 @@
 //   SEPARATE-5  A member also moves after four observations in a row, at any distance in time, if a CPU may be free. If
 //               none is free, the member would wait on another CPU for the end of a stranger's time slice, 4 ms, while
 //               the CPU of the other member would run it at once. A worker that polls when its region is due, but has
-//               no CPU when it comes, shares its CPU with the caller, which slept before, or woke it there. If it lost
+//               no CPU when it comes, shares its CPU with the caller, which slept before, or woke it there, unless the
+//               caller has noted another one since: then a stranger, an interrupt or the host took it. If it lost
 //               a time slice so, one observation is enough: a loop waits for no member that has not begun, so that
 //               the caller keeps the CPU (docs/maintainers/decisions/0081). On an idle machine of two
 //               CPUs, Linux 6.18 begins most threads on the CPU of their maker and leaves them there for 4 to 20 ms:
@@ -87,7 +89,7 @@ class separation_pace {
   enum class advice : unsigned char { stay, move, move_if_free };
   static constexpr unsigned enough_waits = 192, enough_in_a_row = 4;
   static constexpr std::uint64_t least_rest = 1000000, most_rest = 64 * least_rest;
-  static constexpr std::uint64_t long_region = 1000000;
+  static constexpr std::uint64_t long_region = 1000000, longest_slice = 8000000;
 
   /// Its last regions took it this long, each with the wait before the next one.
   void ran(std::uint64_t time) noexcept {
@@ -99,7 +101,7 @@ class separation_pace {
       if (long_regions_ != 0) polls_until_ = now + most_rest;
       return advice::move;
     }
-    if (now - last_ > backoff_trust::long_yield) {
+    if (now - last_ > backoff_trust::long_yield && now - last_ < longest_slice) {
       first_ += now - last_;
       waits_ *= 2;
     }
@@ -142,14 +144,13 @@ class separation_pace {
 /// How long the caller of a crowd polls for reports before it yields: ROUND-1, ROUND-2.
 class round_pace {
  public:
-  static constexpr std::uint64_t longest_round = backoff_trust::long_yield;
 
   /// It has announced a region, and no member of its CPU has had a turn yet.
   void announced() noexcept { polls_until_ = 0; }
   /// It has yielded. Reports may still be missing, even if the one that it waited for has come.
   void yielded(std::uint64_t before, std::uint64_t after) noexcept {
     const std::uint64_t round = after - before;
-    polls_until_ = round < longest_round ? after + round : 0;
+    polls_until_ = round < backoff_trust::long_yield ? after + round : 0;
   }
   bool should_poll(std::uint64_t now) noexcept { return now < polls_until_ && polling_.asks(); }
   std::uint64_t polls_until() const noexcept { return polls_until_; }
@@ -225,12 +226,9 @@ class member_pace {
   }
   /// It lost a time slice in a poll: to a stranger unless a CPU is free, GAP-3, else to the caller, SEPARATE-5.
   void lost_slice(machine_load load) noexcept {
-    if (load != machine_load::has_room) {
-      regions.yielding.failed_badly();
-      doubt_ = doubt_after_slice;
-    } else {
-      separation.lost_slice();
-    }
+    if (load == machine_load::has_room) return separation.lost_slice();
+    regions.yielding.failed_badly();
+    doubt_ = doubt_after_slice;
   }
   /// The region came. `is_gap`: the member waited for nothing else.
   void wait_ends(std::uint64_t now, bool is_gap) noexcept {

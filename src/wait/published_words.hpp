@@ -263,6 +263,7 @@ class awaited_word : public waitable {
                source_place from = source_place()) noexcept
       : waitable(from), at_(at), done_(done), stop_(stop), whom_(whom) {
     if (whom.is_for_everybody() || whom.is_waking_up) yield_limit = no_yield_limit;
+    if (whom.is_waking_up) yield_time = backoff_trust::long_yield;
   }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }

@@ -26,8 +26,9 @@
 //                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time; the longest barrier
 //                 took 2.1 us then. A spin of 50 us does the same on an idle machine; beside four busy processes
 //                 a barrier takes 32 us with it, and 5 with yields.
-//                 A member that is being woken comes after 40 to 80 us: a caller that sleeps meanwhile has to be
-//                 woken, too, 20 us more (docs/maintainers/decisions/0075). No limit there either.
+//                 A member that is being woken comes after 40 to 80 us, and on a host that has no CPU to give after
+//                 500 to 1000: a caller that sleeps meanwhile has to be woken, too, and its member sleeps again
+//                 until then (docs/maintainers/decisions/0075). No limit there either, for 2 ms.
 //                 Nor has a wait that yields for 80 us at most. On 16 CPUs a ring of 8 events is a wait of 1.2 us. Once
 //                 a hop woke a sleeper (7 us) all eight waits took longer than 64 yields, and all slept for good: 4.7 to
 //                 5.0 us a hop in place of 0.15.

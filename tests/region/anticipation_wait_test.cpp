@@ -144,6 +144,33 @@ TEST_F(anticipating_wait_test, who_polled_without_a_cpu_when_it_came_says_so) {
   EXPECT_FALSE(pace_.take_had_no_cpu());
 }
 
+/// How many of twenty regions that find a worker without its CPU pass before it leaves that CPU. Each time the caller notes
+/// its own; -1: it notes none.
+int regions_before_leaving(int of_caller) {
+  scripted_system::reset();
+  scripted_system& system = scripted_system::instance();
+  cpu_separation all(2, true);
+  missed_loops noted;
+  std::uint32_t heard = 0;
+  for (int i = -6; i < 20; ++i) {
+    if (of_caller >= 0) {
+      system.cpu = of_caller;
+      all.look_for(0, 1, system.now);
+    }
+    system.cpu = 7;
+    system.yield_cost = i < 0 ? 1 * us : 50 * us;
+    region what(system.now + 40 * us);
+    lockstep::detail::wait_for_region(what, wait_policy(), all, 1, noted, heard, 0);
+    if (!system.left.empty()) return i;
+  }
+  return 20;
+}
+
+TEST(anticipating_wait, who_had_no_cpu_leaves_it_unless_the_caller_is_seen_elsewhere_SEPARATE_5) {
+  EXPECT_EQ(regions_before_leaving(-1), 4);
+  EXPECT_EQ(regions_before_leaving(3), 20);
+}
+
 TEST_F(anticipating_wait_test, who_loses_its_time_slice_to_its_caller_goes_on_EXPECT_2) {
   for (int i = 0; i < 6; ++i) wait_for(40 * us);
   scripted_system::instance().yield_cost = 3 * ms;

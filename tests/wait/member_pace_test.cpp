@@ -13,6 +13,7 @@
 
 namespace {
 
+using lockstep::detail::backoff_trust;
 using lockstep::detail::machine_load;
 using lockstep::detail::member_pace;
 using lockstep::detail::round_pace;
@@ -350,6 +351,14 @@ TEST(separation_pace, time_slices_of_a_stranger_between_waits_hide_no_switches_S
   EXPECT_EQ(slices_before_leaving(40 * us), 20) << "members that work between their waits";
 }
 
+TEST(separation_pace, waits_that_are_rare_and_far_apart_never_add_up_SEPARATE_2) {
+  separation_pace pace;
+  std::uint64_t now = 5000 * ms;
+  for (int burst = 0; burst < 200; ++burst, now += 20 * ms) {
+    for (int i = 0; i < 3; ++i) EXPECT_NE(pace.shares_cpu(now += 50 * us), advice::move) << burst;
+  }
+}
+
 TEST(separation_pace, where_a_cpu_is_free_it_moves_after_four_in_a_row_at_any_distance_SEPARATE_5) {
   for (const std::uint64_t distance : {3 * us, ms, 50 * ms, 5000 * ms}) {
     separation_pace pace;
@@ -537,8 +546,8 @@ TEST(round_pace, it_seldom_polls_while_a_stranger_holds_up_the_other_cpu_ROUND_2
 
 TEST(round_pace, it_does_not_poll_after_a_strangers_time_slice_ROUND_2) {
   round_pace pace;
-  pace.yielded(ms, ms + round_pace::longest_round);
-  EXPECT_FALSE(pace.should_poll(ms + round_pace::longest_round + us));
+  pace.yielded(ms, ms + backoff_trust::long_yield);
+  EXPECT_FALSE(pace.should_poll(ms + backoff_trust::long_yield + us));
 }
 
 }  // namespace

@@ -226,6 +226,8 @@ TEST(awaited_word, has_no_limit_of_yields_where_all_wait_for_the_last_or_the_oth
       EXPECT_EQ(what.yield_limit, other == whereabouts::everybody || wakes_up
                                       ? waitable::no_yield_limit
                                       : waitable::usual_yield_limit);
+      EXPECT_EQ(what.yield_time, wakes_up ? 5 * waitable::shared_yield_time
+                                          : std::uint64_t{waitable::shared_yield_time});
     }
   }
 }
