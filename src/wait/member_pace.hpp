@@ -144,7 +144,6 @@ class separation_pace {
 /// How long the caller of a crowd polls for reports before it yields: ROUND-1, ROUND-2.
 class round_pace {
  public:
-
   /// It has announced a region, and no member of its CPU has had a turn yet.
   void announced() noexcept { polls_until_ = 0; }
   /// It has yielded. Reports may still be missing, even if the one that it waited for has come.

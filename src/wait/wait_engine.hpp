@@ -292,11 +292,8 @@ class wait_engine {
     for (std::uint64_t beat = next_beat(pulse); !what.ready();) {
       if (is_over(until)) return what.ready();
       const std::uint64_t next = lesser(beat, until);
-      if (sleeps) {
-        what.sleep(next);
-      } else if (spin(what, no_deadline, next)) {
-        return true;
-      }
+      if (!sleeps && spin(what, no_deadline, next)) return true;
+      if (sleeps) what.sleep(next);
       if (!is_over(beat)) continue;
       own = nullptr;  // the call may wait, too
       pulse->call(pulse->context);
