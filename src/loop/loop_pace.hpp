@@ -23,7 +23,7 @@
 //           announcement, data that move, the wait. It takes no less if no member comes. Each measured loop that does
 //           not pay makes it lower, so that it is tried again.
 //   PACE-5  Loops below the break-even of members that are awake run alone, without a plan. After some 100 us of them
-//           one is measured. While members sleep, so do loops that would miss too little to be told: 1 us, or a 700th of
+//           one is measured. While members sleep, so do loops that would miss too little to be told: 1 us, or a 1500th of
 //           the time between them, up to 4 us. A plan whose code is no longer in the caches takes 2 to 4 us. The shorter
 //           of the last two gaps counts, so that the first loop of a burst is told.
 //   PACE-6  Loops may run on their caller while members sleep. When such loops have missed enough, the members are woken
@@ -83,7 +83,7 @@ class loop_pace {
  public:
   static constexpr double part_time = 8000;
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
-  static constexpr double least_told = 1000, most_untold = 4000, untold_share = 1.0 / 700;
+  static constexpr double least_told = 1000, most_untold = 4000, untold_share = 1.0 / 1500;
 
   /// The team that runs the loops.
   struct helpers {
@@ -110,7 +110,8 @@ class loop_pace {
     const std::size_t most = lesser(team_.at_once, of.iterations);
     place_pace::cost at = of.place->look();
     const double work = at.iteration * static_cast<double>(of.iterations);
-    result.is_timed = is_due(at, work) || of.place->is_spent(team_.number);
+    loops_since_ = of.place->is_spent(team_.number) ? loops_per_sample : 1;
+    result.is_timed = is_due(at, work) || loops_since_ > 1;
     if (!result.is_timed) {
       ++at.skipped;
       of.place->keep(at);
@@ -192,10 +193,11 @@ class loop_pace {
     wake_ = between(least_wake, wake_ + (lesser(time, 2 * wake_) - wake_) / 8, most_wake);
   }
 
-  /// A measured loop began so long after the one before. PACE-5.
-  void began_after(double gap) noexcept {
-    told_above_ = between(least_told, lesser(gap, last_gap_) * untold_share, most_untold);
-    last_gap_ = gap;
+  /// The loop that was planned is measured, and began so long after the last such one. PACE-5.
+  void began_after(double time) noexcept {
+    time /= loops_since_;
+    told_above_ = between(least_told, lesser(time, last_gap_) * untold_share, most_untold);
+    last_gap_ = time;
   }
   /// Whether a loop that missed so much while members slept is told to them.
   bool is_worth_telling(double missed) const noexcept { return missed > told_above_; }
@@ -283,7 +285,7 @@ class loop_pace {
     return result;
   }
 
-  double told_above_ = least_told, last_gap_ = 0;
+  double told_above_ = least_told, last_gap_ = 0, loops_since_ = 1;
   const helpers team_;
   const double least_join_;  ///< a line for each member
   double join_;

@@ -283,9 +283,8 @@ class region_board {
   }
   /// Wakes the members that a region of this size is announced to.
   LOCKSTEP_NOINLINE void wake(std::size_t size) {
-    for (std::size_t line = 0; line < line_count_; ++line) {
+    for (std::size_t line = 0; line < line_count_; ++line)
       if (tree_.first_watcher(line) < size) lines_[line].wake();
-    }
   }
   /// The caller has run a loop while the workers slept, and has woken none of them for it.
   void note_missed(std::uint64_t begin, std::uint64_t end) noexcept {
@@ -305,9 +304,8 @@ class region_board {
   }
   /// Whether a member that a region of this size needs may be asleep.
   LOCKSTEP_HOT bool has_sleepers(std::size_t size) const noexcept {
-    for (std::size_t line = 0; line < line_count_; ++line) {
+    for (std::size_t line = 0; line < line_count_; ++line)
       if (tree_.first_watcher(line) < size && has_sleeper(line)) return true;
-    }
     return false;
   }
 

@@ -511,11 +511,17 @@ TEST(loop_pace, loops_far_apart_miss_more_before_they_are_told_PACE_5) {
     return costs.is_worth_telling(costs.plan(loop_of(4600), asleep).missed);  // 4600 - 1150 - 400
   };
   ASSERT_TRUE(is_told());
-  costs.began_after(3e6);
+  costs.began_after(5e6);
   EXPECT_TRUE(is_told()) << "one gap is the pause before a burst";
-  costs.began_after(3e6);
+  costs.began_after(5e6);
   EXPECT_FALSE(is_told());
   EXPECT_NEAR(loops_alone(4600), 21, 1);
+  EXPECT_FALSE(is_told()) << "once the others have run alone";
+  for (int i = 0; i < 2; ++i) costs.began_after(16 * 4e6);
+  EXPECT_TRUE(is_told()) << "16 loops in 64 ms: a gap of 4";
+  costs.learn_iterations(*here, 4600, 4620);  // the members were awake: nobody is let alone
+  for (int i = 0; i < 2; ++i) costs.began_after(16 * 5e6);
+  EXPECT_FALSE(is_told());
   costs.began_after(1e3);
   EXPECT_TRUE(is_told()) << "in a burst";
   for (int i = 0; i < 2; ++i) costs.began_after(1e12);
