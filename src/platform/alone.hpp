@@ -176,7 +176,6 @@ struct whereabouts {
   cpu_separation* board;
   std::size_t self, other;
   round_pace* rounds;
-  bool is_waking_up;
 
   bool is_for_everybody() const noexcept { return other == everybody; }
   static constexpr bool is_separated() noexcept { return false; }

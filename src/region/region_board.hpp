@@ -304,8 +304,10 @@ class region_board {
   }
   /// Whether a member that a region of this size needs may be asleep.
   LOCKSTEP_HOT bool has_sleepers(std::size_t size) const noexcept {
-    for (std::size_t line = 0; line < line_count_; ++line)
-      if (tree_.first_watcher(line) < size && has_sleeper(line)) return true;
+    for (std::size_t line = 0; line < line_count_; ++line) {
+      const bool is_asleep = asleep_[line].value.load(memory_order_relaxed) != 0;  // 5
+      if (is_asleep && tree_.first_watcher(line) < size) return true;
+    }
     return false;
   }
 
@@ -372,9 +374,7 @@ class region_board {
     for_each_told(rank, of, [&](std::size_t watcher) {
       reports_[watcher].wait(word_is<std::uint32_t>(of.phase(), wait_kind::end_of_part, 0,
                                                     static_cast<std::uint32_t>(watcher)),
-                             never_stops(), pace.reports,
-                             whereabouts{known, 0, watcher, round,
-                                         !of.is_loop() && has_sleeper(tree_.watched_by(watcher))});
+                             never_stops(), pace.reports, whereabouts{known, 0, watcher, round});
     });
   }
   /// Whether all of them have come.
@@ -479,7 +479,7 @@ class region_board {
     watched_line(region_board& board, std::size_t rank, std::size_t line,
                  announcement seen) noexcept
         : awaited_word(board.lines_[line], is_news{seen}, stops_when_set{board.closed_},
-                       whereabouts{&board.separation_, rank, 0, nullptr, false}),
+                       whereabouts{&board.separation_, rank, 0, nullptr}),
           of(board),
           asleep(board.asleep_[line].value) {}
 
@@ -496,9 +496,6 @@ class region_board {
     }
   };
 
-  bool has_sleeper(std::size_t line) const noexcept {
-    return asleep_[line].value.load(memory_order_relaxed) != 0;  // 5
-  }
   assignment on_line(std::size_t line) noexcept {
     return {&lines_.beside(line), announcement(lines_[line].value()), 0};
   }

@@ -131,7 +131,7 @@ class team_barrier : ranked_phases<cell[2]> {
   cpu_separation& separation() noexcept { return separation_; }
   /// For a wait for member `other`, or for everybody.
   whereabouts whom(const member_state& self, std::size_t other) noexcept {
-    return {&separation_, self.rank(), other, nullptr, false};
+    return {&separation_, self.rank(), other, nullptr};
   }
   /// For a wait for a turn. In the order of ranks it is that of the member before; of two members, always.
   whereabouts whom_before(const member_state& self) noexcept {

@@ -106,8 +106,7 @@ struct ranked_barrier::state {
                                      call_site where) {
     own_state& self = ranks[rank].value;
     detail::awaited_word<std::uint32_t, all_have_come, detail::stops_when_set> what(
-        word, {&of, {self.arrived}}, {terminated}, {&separation, rank, other, nullptr, false},
-        where);
+        word, {&of, {self.arrived}}, {terminated}, {&separation, rank, other, nullptr}, where);
     return detail::wait_watched(what, &of, phases.policy(), self.history, until.nanoseconds());
   }
 

@@ -126,7 +126,6 @@ struct whereabouts {
   cpu_separation* board;
   std::size_t self, other;
   round_pace* rounds;  ///< of the caller of a crowd
-  bool is_waking_up;   ///< when the wait began, `other`, or a member of its line, was being woken
 
   bool is_for_everybody() const noexcept { return other == everybody; }
   bool is_separated() const noexcept {

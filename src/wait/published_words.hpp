@@ -127,7 +127,9 @@ class sleeper_mark {
 
  private:
   LOCKSTEP_NOINLINE void wake() {
-    if (step()) wake_all_sleepers(&mark_);
+    if (!step()) return;
+    wake_all_sleepers(&mark_);
+    this_thread_history().woke_at = monotonic_nanoseconds();
   }
   /// From an odd value to the next even one. False if it is even, or another thread was faster (PUBLISH-2).
   bool step() noexcept {
@@ -262,8 +264,7 @@ class awaited_word : public waitable {
   awaited_word(const published_word<Word>& at, Done done, Stop stop, whereabouts whom = {},
                source_place from = source_place()) noexcept
       : waitable(from), at_(at), done_(done), stop_(stop), whom_(whom) {
-    if (whom.is_for_everybody() || whom.is_waking_up) yield_limit = no_yield_limit;
-    if (whom.is_waking_up) yield_time = backoff_trust::long_yield;
+    if (whom.is_for_everybody()) yield_limit = no_yield_limit;
   }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }

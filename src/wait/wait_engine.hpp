@@ -26,9 +26,10 @@
 //                 16 took 70 to 130 us instead of 0.9. Such a wait has no limit but yield_time; the longest barrier
 //                 took 2.1 us then. A spin of 50 us does the same on an idle machine; beside four busy processes
 //                 a barrier takes 32 us with it, and 5 with yields.
-//                 A member that is being woken comes after 40 to 80 us, and on a host that has no CPU to give after
-//                 500 to 1000: a caller that sleeps meanwhile has to be woken, too, and its member sleeps again
-//                 until then (docs/maintainers/decisions/0075). No limit there either, for 2 ms.
+//                 A thread that is being woken comes after 40 to 80 us, and where the host is slow to give a CPU back
+//                 after 500 to 1000. If the thread that woke it sleeps meanwhile, that one has to be woken, too,
+//                 and so on for ever: barriers of two took 1.1 ms. So who has woken another yields without a limit
+//                 for 2 ms (docs/maintainers/decisions/0075).
 //                 Nor has a wait that yields for 80 us at most. On 16 CPUs a ring of 8 events is a wait of 1.2 us. Once
 //                 a hop woke a sleeper (7 us) all eight waits took longer than 64 yields, and all slept for good: 4.7 to
 //                 5.0 us a hop in place of 0.15.
@@ -125,6 +126,7 @@ class waitable {
 /// their yields all the same.
 struct thread_history {
   wait_history on_words, in_queues;
+  std::uint64_t woke_at = 0;  ///< when it last woke threads that slept on a published word
 };
 inline thread_history& this_thread_history() noexcept {
   return per_thread<thread_history, struct name_of_history>();
@@ -257,8 +259,10 @@ class wait_engine {
   static bool yield(waitable& what, backoff_trust& trust, std::uint64_t until) {
     const std::uint64_t start = monotonic_nanoseconds();
     std::uint64_t before = start;
+    const bool wakes_up = what.yield_limit == waitable::usual_yield_limit &&
+                          start - this_thread_history().woke_at < backoff_trust::long_yield;
     round_pace* const round = what.rounds();
-    for (unsigned i = 0; i < what.yield_limit && before < until; ++i) {
+    for (unsigned i = 0; (i < what.yield_limit || wakes_up) && before < until; ++i) {
       if (round != nullptr && round->should_poll(before)) {
         const bool has_come = spin(what, round->polls_until() - before, until);
         round->polled(has_come);
@@ -276,7 +280,7 @@ class wait_engine {
         trust.paid_measurably();
         return true;
       }
-      if (after - start > what.yield_time) return false;
+      if (after - start > (wakes_up ? backoff_trust::long_yield : what.yield_time)) return false;
       before = after;
     }
     return false;

@@ -214,21 +214,27 @@ TEST_P(sleeper_mark_test, PUBLISH_2_two_notifiers_of_one_announcement_make_one_s
   EXPECT_EQ(system_.wakes(), 1u);
 }
 
-TEST(awaited_word, has_no_limit_of_yields_where_all_wait_for_the_last_or_the_other_one_wakes_up) {
+TEST_P(sleeper_mark_test, who_wakes_a_sleeper_knows_when_it_did) {
+  std::uint64_t& woke_at = lockstep::detail::this_thread_history().woke_at;
+  woke_at = 7;
+  notify();
+  EXPECT_EQ(woke_at, 7u) << "nobody slept";
+  set(mark_, 1);
+  notify();
+  EXPECT_GE(woke_at, 1000000000u);
+  woke_at = 0;
+}
+
+TEST(awaited_word, has_no_limit_of_yields_where_all_wait_for_the_last) {
   using lockstep::detail::waitable;
   using lockstep::detail::whereabouts;
   lockstep::detail::published_words<std::uint32_t> words(1, wait_policy());
   for (const std::size_t other : {std::size_t{0}, std::size_t{7}, whereabouts::everybody}) {
-    for (const bool wakes_up : {false, true}) {
-      const lockstep::detail::awaited_word<std::uint32_t, lockstep::detail::phase_reached,
-                                           lockstep::detail::never_stops>
-          what(words[0], {1}, {}, {nullptr, 0, other, nullptr, wakes_up});
-      EXPECT_EQ(what.yield_limit, other == whereabouts::everybody || wakes_up
-                                      ? waitable::no_yield_limit
-                                      : waitable::usual_yield_limit);
-      EXPECT_EQ(what.yield_time, wakes_up ? 5 * waitable::shared_yield_time
-                                          : std::uint64_t{waitable::shared_yield_time});
-    }
+    const lockstep::detail::awaited_word<std::uint32_t, lockstep::detail::phase_reached,
+                                         lockstep::detail::never_stops>
+        what(words[0], {1}, {}, {nullptr, 0, other, nullptr});
+    EXPECT_EQ(what.yield_limit, other == whereabouts::everybody ? waitable::no_yield_limit
+                                                                : waitable::usual_yield_limit);
   }
 }
 

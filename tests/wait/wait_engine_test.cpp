@@ -63,6 +63,7 @@ struct waitable : lockstep::detail::waitable {
 
 class wait_engine_test : public testing::Test {
  protected:
+  wait_engine_test() { lockstep::detail::this_thread_history().woke_at = 0; }
   bool wait(wait_policy policy, deadline until = deadline::never(),
             std::uint64_t yield_time = waitable::shared_yield_time) {
     system_.calls.clear();
@@ -452,6 +453,22 @@ TEST_F(wait_engine_test, without_a_limit_of_yields_their_time_is_the_limit) {
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(yields(), waitable::shared_yield_time / 1000 + 1);
   EXPECT_EQ(what_.sleeps, 1u);
+}
+
+TEST_F(wait_engine_test, who_has_woken_another_yields_for_two_milliseconds_until_that_one_comes) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  system_.yield_cost = 1000 - system_.clock_cost;
+  std::uint64_t& woke_at = lockstep::detail::this_thread_history().woke_at;
+  woke_at = system_.now;
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(yields(), long_yield / 1000 + 1);
+  EXPECT_TRUE(wait(wait_policy())) << "2 ms later";
+  EXPECT_EQ(yields(), yield_limit);
+  woke_at = system_.now;
+  what_.yield_limit = waitable::no_yield_limit;
+  EXPECT_TRUE(wait(wait_policy(), deadline::never(), waitable::single_yield_time));
+  EXPECT_EQ(yields(), waitable::single_yield_time / 1000 + 1) << "a wait with a time of its own";
 }
 
 TEST(wait_rungs_test, only_a_wait_that_yields_for_long_has_a_limit_of_yields) {
