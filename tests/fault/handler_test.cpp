@@ -166,7 +166,7 @@ void notify(void* what) {
   static_cast<subject<Object>*>(what)->notify();
 }
 
-const int rounds = lockstep::test::effort(1000);
+const int rounds = lockstep::test::is_brief() ? 50 : 1000;
 
 /// Interrupts the thread once for each round that has ended.
 void send(pthread_t target, const std::atomic<int>& ended) {
