@@ -142,8 +142,7 @@ class loop_pace {
     if (sleeps_on && !pays(work, most, wake_)) {
       result.missed = gain;
       if (work < least_for_late_members) return result;
-      result.is_timed = true;
-      result.wakes = false;
+      result.wakes = false;  // until it turns out to be long: a loop of that length is timed
       parts = larger(parts, 4.0);
     }
     is_after_trial_ = false;

@@ -276,6 +276,9 @@ TEST(loop_pace, a_short_share_never_makes_an_iteration_cost_more_PACE_4) {
   fresh costs;
   costs.learn_iterations(*here, 100, 2020, short_share);
   EXPECT_DOUBLE_EQ(iteration_of(), 20) << "but it is the first news of an unknown place";
+  costs.learn(100, 2020);
+  costs.learn_iterations(*here, 100, 3020, short_share);
+  EXPECT_DOUBLE_EQ(iteration_of(), 20) << "which is known from its second sample on";
   teach(costs, 10);
   const double before = iteration_of();
   for (int i = 0; i < 100; ++i) {
