@@ -124,7 +124,6 @@ class thread_log {
     thread_slot& slot = this_thread_slot();
     thread_log* const log = take(slot.number);
     if (log == nullptr) return nullptr;
-    own.log = log;
     thread_name name = {};
     std::snprintf(name.text, sizeof name.text, "%s", label_of_this_thread().name);
     log->name.show(name);
@@ -323,16 +322,18 @@ class thread_log {
   /// The owner while the log passes from one thread to the next.
   static constexpr std::uint64_t changes_owner = ~std::uint64_t{0};
 
-  /// Ends the log when its thread ends. Afterwards has_ended is true.
+  /// Ends the thread's log when the thread ends. Afterwards has_ended is true. Thread-local storage is scarce where a
+  /// library is loaded late: the log itself is in the slot.
   struct log_of_thread {
-    thread_log* log = nullptr;
     bool has_ended = false;
 
     ~log_of_thread() {
       has_ended = true;
+      void*& log = this_thread_slot().log;
       if (log == nullptr) return;
-      this_thread_slot().log = nullptr;
-      give_back(*log);
+      thread_log& its = *static_cast<thread_log*>(log);
+      log = nullptr;
+      give_back(its);
     }
   };
 
