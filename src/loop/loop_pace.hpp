@@ -83,7 +83,6 @@ class loop_pace {
  public:
   static constexpr double part_time = 8000;
   static constexpr std::uint32_t most_parts = 64, first_parts = 8;
-  static constexpr double least_told = 1000, most_untold = 4000, untold_share = 1.0 / 1500;
 
   /// The team that runs the loops.
   struct helpers {
@@ -211,6 +210,7 @@ class loop_pace {
   void came_by_themselves() noexcept { price_ /= 2; }
 
  private:
+  static constexpr double least_told = 1000, most_untold = 4000, untold_share = 1.0 / 1500;
   static constexpr double clock_time = 20, most_join = 50000;
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000, longest_trial = 4000;

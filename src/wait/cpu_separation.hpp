@@ -66,7 +66,7 @@ class cpu_separation {
     const int cpu = current_cpu();
     if (cpu < 0) return sight::nowhere;
     sighting& own = sightings_[rank].value;
-    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & sighting::cpu_bits;
+    const std::uint32_t here = sighting::of(cpu);
     own.turn += sighting::one_turn;
     own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
     const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
@@ -80,8 +80,8 @@ class cpu_separation {
   /// Whether member `other` has noted another CPU than this thread's since member `rank` last looked.
   bool is_apart(std::size_t rank, std::size_t other) const noexcept {
     const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
-    const auto here = static_cast<std::uint32_t>(current_cpu() + 1);
-    return theirs != sightings_[rank].value.seen && (theirs & sighting::cpu_bits) != here;
+    return theirs != sightings_[rank].value.seen &&
+           (theirs & sighting::cpu_bits) != sighting::of(current_cpu());
   }
   /// Member `rank` was found on the CPU of the member that it waits for. True if it moves.
   LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
@@ -107,6 +107,8 @@ class cpu_separation {
   struct sighting {
     static constexpr std::uint32_t one_turn = 1u << 17;
     static constexpr std::uint32_t cpu_bits = one_turn - 1;
+    /// How a CPU is noted; 0: not known.
+    static std::uint32_t of(int cpu) { return (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits; }
 
     wait_word word{0};
     std::uint32_t turn = 0, seen = 0;  // only its member uses these
