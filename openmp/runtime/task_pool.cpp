@@ -21,6 +21,8 @@ namespace lockstep::openmp {
 
 namespace {
 
+using holding = detail::holding<detail::short_lock>;
+
 int priority_of(const explicit_task& one) noexcept { return one.has_priority ? one.priority : 0; }
 
 /// Adds a task behind those of the same priority.
@@ -149,6 +151,7 @@ explicit_task* task_pool::steal(part& self, const Allowed& allowed) noexcept {
     task_deque& there = from->ready;
     if (there.count.load(detail::memory_order_relaxed) == 0) continue;  // 11
     std::uint32_t count = 0;
+    there.thieves.lock();
     there.lock.lock();
     if (there.back != there.front && allowed(*there.ring[there.front & (there.room - 1)])) {
       const std::uint64_t half = (there.back - there.front + 1) / 2;
@@ -166,6 +169,7 @@ explicit_task* task_pool::steal(part& self, const Allowed& allowed) noexcept {
       if (of != nullptr && of->begin == of->end) add_to_count(there, -1);
     }
     there.lock.unlock();
+    there.thieves.unlock();
     if (count == 0) continue;
     push(self, taken + 1, count - 1);
     return taken[0];
@@ -267,11 +271,10 @@ template <class Allowed>
 explicit_task* task_pool::take_listed(const Allowed& allowed) noexcept {
   if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0)
     return nullptr;  // 13
-  lock_.lock();
+  const holding here(lock_);
   explicit_task* one = listed_tasks_.first;
   while (one != nullptr && !allowed(*one)) one = one->in_list.next;
   if (one != nullptr) unlist(*one);
-  lock_.unlock();
   return one;
 }
 
@@ -493,7 +496,8 @@ bool task_pool::is_full(part& self) noexcept {
   const std::uint32_t ready = self.tasks->ready.count.load(detail::memory_order_relaxed);  // 11
   const bool throttles = process_settings().throttles_tasks;
   if (self.running->depth >= deep) return ready >= most_ready_deep && throttles;
-  if (pace.at_once != 0) return --pace.at_once, true;
+  // Others may have taken most of the tasks meanwhile: while the maker runs long ones, they would wait for new ones.
+  if (pace.at_once != 0 && ready >= most_ready / 2) return --pace.at_once, true;
   const bool is_full = ready >= most_ready && throttles;
   if (is_full || pace.runs || pace.row == most_ready) pace.begin(is_full);
   if (!is_full) ++pace.row;
@@ -503,7 +507,7 @@ bool task_pool::is_full(part& self) noexcept {
 /// `is_full`: the next row of tasks is run at once.
 void task_pace::begin(bool is_full) noexcept {
   const std::uint64_t now = detail::tick_clock::now();
-  if (since != 0 && runs) run = (now - since) / (task_pool::at_once_when_full + 1);
+  if (since != 0 && runs) run = (now - since) / (task_pool::at_once_when_full + 1 - at_once);
   if (since != 0 && !runs) {
     if (!is_full)
       run -= run / 32;  // not measured for 64 tasks: those may have been of another kind
@@ -596,7 +600,7 @@ inline void task_pool::close_family(part& self, explicit_task& one) noexcept {
 
 /// Called at the end of the task's function. True if its event is not fulfilled.
 [[gnu::noinline, gnu::cold]] bool task_pool::detach(part& self, explicit_task& one) noexcept {
-  lock_.lock();
+  const holding here(lock_);
   const bool is_detached = !one.is_fulfilled;
   if (is_detached) {
     one.is_over = true;
@@ -607,7 +611,6 @@ inline void task_pool::close_family(part& self, explicit_task& one) noexcept {
     ompt::end_task(self, info_of(one),
                    is_detached ? ompt::task_status::detach : ompt::task_status::complete);
   }
-  lock_.unlock();
   return is_detached;
 }
 
@@ -793,7 +796,7 @@ void task_pool::report(member_tasks& mine) noexcept {
 
 void task_pool::fulfil(explicit_task& one) noexcept {
   task_pool& tasks = *one.maker->pool;
-  tasks.lock_.lock();
+  const holding here(tasks.lock_);
   one.is_fulfilled = true;
   if (has_tool()) ompt::tell_fulfilled(info_of(one), one.is_over);
   if (one.is_dropped) {
@@ -806,11 +809,10 @@ void task_pool::fulfil(explicit_task& one) noexcept {
     tasks.complete(nullptr, one);
     tasks.uncount(parity);
   }
-  tasks.lock_.unlock();
 }
 
 void task_pool::discard(part&) noexcept {
-  lock_.lock();
+  const holding here(lock_);
   const auto drop = [&](explicit_task& one) {
     one.is_dropped = one.has_event && !one.is_fulfilled;
     if (has_tool()) ompt::tell_discarded(info_of(one), ompt::cancel_parallel);
@@ -834,7 +836,6 @@ void task_pool::discard(part&) noexcept {
     }
   }
   while (kept_ != nullptr) free_kept(kept_);
-  lock_.unlock();
 }
 
 // Families.
@@ -983,29 +984,25 @@ task_pool::~task_pool() {
 kept_memory* task_pool::keep(void* start) noexcept {
   kept_memory* const one =
       ::new (allocate_bytes(sizeof(kept_memory))) kept_memory{nullptr, start, 0};
-  lock_.lock();
+  const holding here(lock_);
   one->next = kept_;
   kept_ = one;
-  lock_.unlock();
   return one;
 }
 
 void task_pool::join(kept_memory& of) noexcept {
-  lock_.lock();
+  const holding here(lock_);
   ++of.users;
-  lock_.unlock();
 }
 
 void task_pool::leave(kept_memory& of, bool is_cancelled) noexcept {
-  lock_.lock();
+  const holding here(lock_);
   if (--of.users == 0 && !is_cancelled) free_kept(&of);
-  lock_.unlock();
 }
 
 void task_pool::free(kept_memory& of) noexcept {
-  lock_.lock();
+  const holding here(lock_);
   free_kept(&of);
-  lock_.unlock();
 }
 
 /// Requires the lock.

@@ -52,7 +52,8 @@
 //   dropped   ended, but its event may still be fulfilled: only its memory is kept
 //
 // Cost   a task that is run at once: no read-modify-write, no memory. One that goes through a deque: 4 read-modify-writes of
-//        its lock, 2 lines of the task that both threads touch; with depend() 4 more, none of them of a word that all share.
+//        its lock and 2 of the thieves', 2 lines of the task that both threads touch; with depend() 4 more, none of them of
+//        a word that all share.
 //
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
@@ -197,7 +198,8 @@ struct task_range {
                               std::uint64_t end) noexcept = nullptr;
 };
 
-/// The ready tasks of a member. Any thread uses it, under the lock.
+/// The ready tasks of a member. Any thread uses it, under the lock. A member that takes tasks of another's deque holds
+/// `thieves` first: so at the lock a maker of tasks meets one other member, however many wait for tasks.
 struct task_deque {
   detail::short_lock lock;
   detail::atomic<std::uint32_t> count{0};  ///< tasks, and ranges that have some
@@ -206,6 +208,8 @@ struct task_deque {
   std::uint64_t front = 0, back = 0;  ///< positions; only the member changes `back`
   task_range* ranges = nullptr;       ///< that the member runs, the innermost first
   bool is_dear = false;               ///< its tasks are better left to the member: POOL-9
+  detail::line_gap before_thieves;
+  detail::short_lock thieves;  ///< on a line that the member itself never touches
 };
 
 /// What a new task costs the member that makes it, in ticks (POOL-9). The member pushes tasks in a row, then runs some
