@@ -3,6 +3,7 @@
 #include <complex.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -162,7 +163,10 @@ static void each_construct(void) {
 #pragma omp section
       sections += 10;
 #pragma omp section
-      sections += 100;
+      {
+        usleep(1000);  // the others wait at the end by now
+        sections += 100;
+      }
     }
     if (sections != 111) failed(__FILE__, __LINE__, "sections == 111");
 #pragma omp for reduction(+ : separate) nowait
