@@ -3,20 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "support/json.hpp"
-#include "support/text_table.hpp"
+#include <utility>
 
 namespace bench::objects {
 namespace {
-
-const result* find(const std::vector<result>& results, row which, std::string_view library) {
-  which.library = library;
-  const auto found = std::find_if(results.begin(), results.end(),
-                                  [&](const result& one) { return one.which == which; });
-  return found == results.end() ? nullptr : &*found;
-}
 
 result evaluate_alone(const measured_row& measured) {
   std::vector<double> wall_us, cpu_us;
@@ -28,17 +18,14 @@ result evaluate_alone(const measured_row& measured) {
   return {measured.which, measured.operations, summarize(wall_us), summarize(cpu_us).median, {}};
 }
 
-double ratio(const result& of, const result& to) { return of.unit_us.median / to.unit_us.median; }
-
-std::vector<std::string> cells(const result& of) {
-  return {name(of.which),
-          document_line(of),
-          of.to_posix ? four_digits(*of.to_posix) : "-",
-          four_digits(of.cpu_us),
-          four_digits(of.unit_us.min),
-          four_digits(of.unit_us.max),
-          fmt::format("{}", of.repeats)};
-}
+constexpr const char* legend =
+    "Unit execution time is that of a run by the repeats of one thread: with N threads on a "
+    "mutex,\nN locks and unlocks; in the condition chain, one count and broadcast; one "
+    "barrier.\n"
+    "CPU        of all threads of the process together, for the same; rough in short "
+    "samples.\n"
+    "Threads    are dealt out over the CPUs at the start.\n"
+    "To pthread time by that of pthread with as many threads: below 1 is faster.\n";
 
 }  // namespace
 
@@ -47,8 +34,8 @@ std::vector<result> evaluate(const std::vector<measured_row>& rows) {
   results.reserve(rows.size());
   for (const measured_row& one : rows) results.push_back(evaluate_alone(one));
   for (result& one : results) {
-    const result* const posix = find(results, one.which, "pthread");
-    if (posix != nullptr) one.to_posix = ratio(one, *posix);
+    const result* const posix = find(results, row{one.which.kind, one.which.threads, "pthread"});
+    if (posix != nullptr) one.to_posix = one.unit_us.median / posix->unit_us.median;
   }
   return results;
 }
@@ -57,41 +44,28 @@ std::string document_line(const result& of) {
   return fmt::format("Unit execution time: {:.6f} [us]", of.unit_us.median);
 }
 
-std::string to_table(const std::vector<result>& results) {
+report<result> tell(std::vector<result> results) {
   using enum text_table::align;
-  text_table table({{"Mode/threads/library", left},
-                    {"Median", right},
-                    {"To pthread", right},
-                    {"CPU [us]", right},
-                    {"Min [us]", right},
-                    {"Max [us]", right},
-                    {"Repeats", right}});
-  for (const result& one : results) table.add(cells(one));
-  return table.to_string();
+  std::string table = to_table<result>(
+      results,
+      {{"Mode/threads/library", left, [](const result& of) { return name(of.which); }},
+       {"Median", right, document_line},
+       {"To pthread", right, [](const result& of) { return or_dash(of.to_posix); }},
+       {"CPU [us]", right, [](const result& of) { return four_digits(of.cpu_us); }},
+       {"Min [us]", right, [](const result& of) { return four_digits(of.unit_us.min); }},
+       {"Max [us]", right, [](const result& of) { return four_digits(of.unit_us.max); }},
+       {"Repeats", right, [](const result& of) { return fmt::format("{}", of.repeats); }}});
+  return {std::move(results), std::move(table), legend};
 }
 
-std::string legend() {
-  return "Unit execution time is that of a run by the repeats of one thread: with N threads on a "
-         "mutex,\nN locks and unlocks; in the condition chain, one count and broadcast; one "
-         "barrier.\n"
-         "CPU        of all threads of the process together, for the same; rough in short "
-         "samples.\n"
-         "Threads    are dealt out over the CPUs at the start.\n"
-         "To pthread time by that of pthread with as many threads: below 1 is faster.\n";
-}
-
-nlohmann::ordered_json to_json(const std::vector<result>& results) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const result& one : results) {
-    json.push_back({{"name", name(one.which)},
-                    {"threads", one.which.threads},
-                    {"library", one.which.library},
-                    {"repeats", one.repeats},
-                    {"unit_us", bench::to_json(one.unit_us)},
-                    {"cpu_us", one.cpu_us},
-                    {"to_pthread", bench::to_json(one.to_posix)}});
-  }
-  return json;
+nlohmann::ordered_json to_json(const result& of) {
+  return {{"name", name(of.which)},
+          {"threads", of.which.threads},
+          {"library", of.which.library},
+          {"repeats", of.repeats},
+          {"unit_us", bench::to_json(of.unit_us)},
+          {"cpu_us", of.cpu_us},
+          {"to_pthread", bench::to_json(of.to_posix)}};
 }
 
 }  // namespace bench::objects

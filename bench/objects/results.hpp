@@ -2,20 +2,15 @@
 // bench/objects/results.hpp -- what the samples say (pure)
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "objects/rows.hpp"
-#include "support/sampling.hpp"
-#include "support/statistics.hpp"
+#include "support/rows.hpp"
 
 namespace bench::objects {
 
-struct sample {
-  elapsed_time time;
-};
 using measured_row = measured<row, sample>;
 
 struct result {
@@ -31,8 +26,7 @@ struct result {
 /// "Unit execution time: 0.012345 [us]", as the document's program prints it.
 [[nodiscard]] std::string document_line(const result& of);
 
-[[nodiscard]] std::string to_table(const std::vector<result>& results);
-[[nodiscard]] std::string legend();
-[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<result>& results);
+[[nodiscard]] report<result> tell(std::vector<result> results);
+[[nodiscard]] nlohmann::ordered_json to_json(const result& of);
 
 }  // namespace bench::objects

@@ -12,7 +12,7 @@ namespace {
 measured_row measured(mode kind, std::size_t threads, std::string_view library,
                       std::vector<double> us) {
   measured_row one{{kind, threads, library}, 1000, {}};
-  for (const double each : us) one.samples.push_back({{each * 1e-3, each * 2e-3}});
+  for (const double each : us) one.samples.push_back({1000, {each * 1e-3, each * 2e-3}});
   return one;
 }
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "primitives/sampling.hpp"
-#include "support/statistics.hpp"
+#include "primitives/rows.hpp"
+#include "support/rows.hpp"
 
 namespace bench::primitives {
+
+using measured_row = measured<row, sample>;
 
 /// Wall-clock and CPU time of one operation; from medians.
 struct cost {
@@ -26,8 +27,8 @@ struct ratios {
 
 struct result {
   row which;
-  sampling_plan plan;
-  std::size_t cut_samples = 0;  // that ended before the planned operations were done
+  std::size_t operations = 0;  // in a sample: full_operations() of the row, or a part that fills it
+  std::size_t cut_samples = 0;  // that ended before these were done
   summary full_ms;              // of a run of full size, extrapolated from the part that was run
   cost
       round_trip;  // cyclic: a cycle; parallel, sync: a round of fork and join, as seen by the parent
@@ -40,5 +41,9 @@ struct result {
 };
 
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& measured);
+
+/// The document's columns first, then ours.
+[[nodiscard]] report<result> tell(std::vector<result> results);
+[[nodiscard]] nlohmann::ordered_json to_json(const result& of);
 
 }  // namespace bench::primitives

@@ -13,7 +13,7 @@ measured_row measured(experiment kind, std::size_t threads, std::string_view mec
   const std::size_t operations = full_operations(which) / divisor;
   const double part =
       full_seconds * static_cast<double>(operations) / static_cast<double>(full_operations(which));
-  return {which, {divisor, operations, 1, true}, {{operations, {part, part * 2}}}};
+  return {which, operations, {{operations, {part, part * 2}}}};
 }
 
 TEST(Results, AHopIsTheTimeByThreadsAndCycles) {
@@ -69,23 +69,6 @@ TEST(Results, ACutSampleIsExtrapolatedByWhatItDid) {
   const auto results = evaluate({cut});
   EXPECT_DOUBLE_EQ(results[0].full_ms.max, 4000);
   EXPECT_EQ(results[0].cut_samples, 1u);
-}
-
-constexpr time_limits limits{10, 1, 2, 20, 0.1, 0.05};
-
-TEST(Plan, FullSizeUpToTheLimitThenPowersOfTwo) {
-  EXPECT_EQ(make_plan(10'000, 1e-3, limits), (sampling_plan{1, 10'000, 100, true}));
-  EXPECT_EQ(make_plan(10'000, 1.1e-3, limits), (sampling_plan{16, 625, 39, true}));
-  EXPECT_EQ(make_plan(1'000'000, 0.01, limits), (sampling_plan{16384, 61, 4, true}));
-}
-
-TEST(Plan, AFewOperationsMayTakeLonger) {
-  EXPECT_EQ(make_plan(10'000, 0.6, limits), (sampling_plan{4096, 2, 2, false}));
-  EXPECT_EQ(make_plan(10'000, 0.4, limits), (sampling_plan{2048, 4, 4, false}));
-}
-
-TEST(Plan, OneOperationIsTheLeast) {
-  EXPECT_EQ(make_plan(10'000, 5, limits), (sampling_plan{8192, 1, 1, false}));
 }
 
 TEST(Rows, TheFirstMechanismsAreThoseWeCompareWith) {

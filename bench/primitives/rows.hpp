@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "primitives/scheduler.hpp"
+#include "support/rows.hpp"
 
 namespace bench::primitives {
 
@@ -34,12 +35,14 @@ struct row {
 /// Hops or rounds of a run of full size.
 [[nodiscard]] std::size_t full_operations(const row& which);
 
-[[nodiscard]] std::vector<std::string_view> mechanism_names();
-
 /// In the order of the table. The mechanisms of a configuration follow each other.
 [[nodiscard]] std::vector<row> all_rows();
 
 /// Starts the threads of one row.
 [[nodiscard]] std::unique_ptr<scheduler> make_scheduler(const row& which);
+
+/// Starts the threads, warms up, measures, ends the threads. Throws std::logic_error if they did not do exactly the work
+/// they were asked to do.
+[[nodiscard]] sample run(const row& which, std::size_t operations);
 
 }  // namespace bench::primitives

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "support/json.hpp"
-#include "support/text_table.hpp"
+#include <utility>
 
 namespace bench::ring {
 namespace {
@@ -13,12 +12,10 @@ namespace {
 constexpr std::size_t enough_for_p99 = 100;
 
 result evaluate_alone(const measured_row& measured, std::size_t cpus) {
-  std::size_t cut = 0;
   std::vector<double> values, cpu_ns, stretches;
   for (const ring_sample& taken : measured.samples) {
     const bool is_hop = measured.which.kind == quantity::hop;
-    const auto hops = static_cast<double>(taken.laps * measured.which.threads);
-    if (taken.laps < measured.operations) ++cut;
+    const auto hops = static_cast<double>(taken.operations * measured.which.threads);
     values.push_back(is_hop ? taken.time.wall_seconds * 1e9 / hops : taken.additions);
     cpu_ns.push_back(taken.time.cpu_seconds * 1e9 / hops);
     stretches.insert(stretches.end(), taken.stretches_ns.begin(), taken.stretches_ns.end());
@@ -26,7 +23,7 @@ result evaluate_alone(const measured_row& measured, std::size_t cpus) {
   result one;
   one.which = measured.which;
   one.laps = measured.operations;
-  one.cut_samples = cut;
+  one.cut_samples = measured.cut_samples();
   one.value = summarize(values);
   one.cpu_ns = summarize(cpu_ns).median;
   one.is_crowded = is_crowded(measured.which, cpus);
@@ -53,34 +50,53 @@ std::string note(const result& of) {
   return text;
 }
 
-text_table::column right(std::string title) { return {std::move(title), text_table::align::right}; }
-text_table::column left(std::string title) { return {std::move(title), text_table::align::left}; }
+std::string hops(const result& of) { return fmt::format("{}", of.laps * of.which.threads); }
+std::string median(const result& of) { return four_digits(of.value.median); }
+std::string min(const result& of) { return four_digits(of.value.min); }
+std::string max(const result& of) { return four_digits(of.value.max); }
 
-std::string hop_table(const std::vector<result>& results) {
-  text_table table({left("Hop"), right("Median [ns]"), right("Min [ns]"), right("Max [ns]"),
-                    right("p99 [ns]"), right("CPU [ns]"), right("To best peer"),
-                    right("Hops in a sample"), left("Note")});
-  for (const result& one : results) {
-    if (one.which.kind != quantity::hop) continue;
-    table.add({name(one.which), four_digits(one.value.median), four_digits(one.value.min),
-               four_digits(one.value.max), one.p99 ? four_digits(*one.p99) : "-",
-               four_digits(one.cpu_ns), one.to_best ? four_digits(*one.to_best) : "-",
-               fmt::format("{}", one.laps * one.which.threads), note(one)});
+/// Of those results that are of the kind; empty if none is.
+std::string table_of(std::vector<result> results, quantity kind, double addition_ns) {
+  using enum text_table::align;
+  std::erase_if(results, [kind](const result& one) { return one.which.kind != kind; });
+  if (results.empty()) return {};
+  const auto title = [](const result& of) { return name(of.which); };
+  if (kind == quantity::hop) {
+    const auto cpu = [](const result& of) { return four_digits(of.cpu_ns); };
+    return to_table<result>(
+        results, {{"Hop", left, title},
+                  {"Median [ns]", right, median},
+                  {"Min [ns]", right, min},
+                  {"Max [ns]", right, max},
+                  {"p99 [ns]", right, [](const result& of) { return or_dash(of.p99); }},
+                  {"CPU [ns]", right, cpu},
+                  {"To best peer", right, [](const result& of) { return or_dash(of.to_best); }},
+                  {"Hops in a sample", right, hops},
+                  {"Note", left, note}});
   }
-  return table.to_string();
+  const auto take = [=](const result& of) { return four_digits(of.value.median * addition_ns); };
+  return to_table<result>(results, {{"Slack", left, title},
+                                    {"Additions in a wait", right, median},
+                                    {"Min", right, min},
+                                    {"Max", right, max},
+                                    {"These take [ns]", right, take},
+                                    {"Hops in a sample", right, hops},
+                                    {"Note", left, note}});
 }
 
-std::string slack_table(const std::vector<result>& results, double addition_ns) {
-  text_table table({left("Slack"), right("Additions in a wait"), right("Min"), right("Max"),
-                    right("These take [ns]"), right("Hops in a sample"), left("Note")});
-  for (const result& one : results) {
-    if (one.which.kind != quantity::slack) continue;
-    table.add({name(one.which), four_digits(one.value.median), four_digits(one.value.min),
-               four_digits(one.value.max), four_digits(one.value.median * addition_ns),
-               fmt::format("{}", one.laps * one.which.threads), note(one)});
-  }
-  return table.to_string();
-}
+constexpr const char* legend =
+    "Names      quantity/threads/placement/mechanism; two-cpus and one-cpu are bound, free is "
+    "only\n           dealt out over the CPUs at the start.\n"
+    "Median     of samples, each the mean of its hops; min and max likewise.\n"
+    "p99        of stretches of 64 hops and more, of all samples; '-' if these are fewer than "
+    "100.\n"
+    "Note       how many samples were 'cut': they took much longer than a trial had "
+    "promised.\n"
+    "CPU        of all threads of the process together, for a hop; rough in short samples.\n"
+    "Additions  floating-point, each depending on the one before, done by a thread between "
+    "passing\n"
+    "           the token on and getting it again: what a wait leaves time for.\n"
+    "           One takes {} ns.\n";
 
 }  // namespace
 
@@ -96,40 +112,27 @@ std::vector<result> evaluate(const std::vector<measured_row>& rows, std::size_t 
   return results;
 }
 
-std::string to_table(const std::vector<result>& results, quantity kind, double addition_ns) {
-  return kind == quantity::hop ? hop_table(results) : slack_table(results, addition_ns);
+report<result> tell(std::vector<result> results, double addition_ns) {
+  const std::string hop = table_of(results, quantity::hop, addition_ns);
+  const std::string slack = table_of(results, quantity::slack, addition_ns);
+  return {std::move(results),
+          hop + (hop.empty() || slack.empty() ? "" : "\n") + slack,
+          fmt::format(legend, four_digits(addition_ns)),
+          {{"addition_ns", addition_ns}}};
 }
 
-std::string legend() {
-  return "Names      quantity/threads/placement/mechanism; two-cpus and one-cpu are bound, free is "
-         "only\n           dealt out over the CPUs at the start.\n"
-         "Median     of samples, each the mean of its hops; min and max likewise.\n"
-         "p99        of stretches of 64 hops and more, of all samples; '-' if these are fewer than "
-         "100.\n"
-         "Note       how many samples were 'cut': they took much longer than a trial had "
-         "promised.\n"
-         "CPU        of all threads of the process together, for a hop; rough in short samples.\n"
-         "Additions  floating-point, each depending on the one before, done by a thread between "
-         "passing\n"
-         "           the token on and getting it again: what a wait leaves time for.\n";
-}
-
-nlohmann::ordered_json to_json(const std::vector<result>& results) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const result& one : results) {
-    json.push_back({{"name", name(one.which)},
-                    {"threads", one.which.threads},
-                    {"mechanism", one.which.mechanism},
-                    {"unit", one.which.kind == quantity::hop ? "ns" : "additions"},
-                    {"laps", one.laps},
-                    {"cut_samples", one.cut_samples},
-                    {"value", bench::to_json(one.value)},
-                    {"p99", bench::to_json(one.p99)},
-                    {"cpu_ns", one.cpu_ns},
-                    {"to_best_peer", bench::to_json(one.to_best)},
-                    {"crowded", one.is_crowded}});
-  }
-  return json;
+nlohmann::ordered_json to_json(const result& of) {
+  return {{"name", name(of.which)},
+          {"threads", of.which.threads},
+          {"mechanism", of.which.mechanism},
+          {"unit", of.which.kind == quantity::hop ? "ns" : "additions"},
+          {"laps", of.laps},
+          {"cut_samples", of.cut_samples},
+          {"value", bench::to_json(of.value)},
+          {"p99", bench::to_json(of.p99)},
+          {"cpu_ns", of.cpu_ns},
+          {"to_best_peer", bench::to_json(of.to_best)},
+          {"crowded", of.is_crowded}};
 }
 
 }  // namespace bench::ring

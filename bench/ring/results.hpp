@@ -2,14 +2,11 @@
 // bench/ring/results.hpp -- latency and slack of the rings, with their spread (pure)
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ring/rows.hpp"
-#include "support/sampling.hpp"
-#include "support/statistics.hpp"
+#include "support/rows.hpp"
 
 namespace bench::ring {
 
@@ -29,9 +26,7 @@ struct result {
 
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& rows, std::size_t cpus);
 
-[[nodiscard]] std::string to_table(const std::vector<result>& results, quantity kind,
-                                   double addition_ns);
-[[nodiscard]] std::string legend();
-[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<result>& results);
+[[nodiscard]] report<result> tell(std::vector<result> results, double addition_ns);
+[[nodiscard]] nlohmann::ordered_json to_json(const result& of);
 
 }  // namespace bench::ring

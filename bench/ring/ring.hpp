@@ -20,7 +20,7 @@
 namespace bench::ring {
 
 struct ring_sample {
-  std::size_t laps = 0;  // fewer than asked for if it was cut
+  std::size_t operations = 0;  // laps; fewer than asked for if it was cut
   elapsed_time time;
   std::vector<double> stretches_ns;  // time of a hop, mean of a stretch
   double additions = 0;              // in a wait for the token, mean over all threads
@@ -106,7 +106,7 @@ class token_ring {
     workers.join();
     ring_sample sample = clock_.sample();
     for (const double sum : additions_) sample.additions += sum;
-    sample.additions /= static_cast<double>(sample.laps * places_.size());
+    sample.additions /= static_cast<double>(sample.operations * places_.size());
     return sample;
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <regex>
 #include <string>
 #include <utility>
@@ -27,24 +28,17 @@ void add_common_options(CLI::App& app, common_options& chosen) {
   examples::add_flag(app, "--list", chosen.is_list, "print the names of the rows");
 }
 
-void check_sample_seconds(double seconds) {
-  if (seconds > 0 && seconds <= 3600) return;
-  throw argument_error("--sample-seconds: has to be above 0 and at most 3600");
-}
-
-sample_length timed_options::length(sample_length full, sample_length quick) const {
-  sample_length length = is_quick ? quick : full;
+sample_length timed_options::length() const {
+  constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+  sample_length length =
+      is_quick ? sample_length{0.02, 0.005, no_limit} : sample_length{0.2, 0.03, no_limit};
   if (!sample_seconds) return length;
-  check_sample_seconds(*sample_seconds);
+  if (!(*sample_seconds > 0 && *sample_seconds <= 3600)) {
+    throw argument_error("--sample-seconds: has to be above 0 and at most 3600");
+  }
   length.seconds = *sample_seconds;
   length.trial_seconds = std::min(length.trial_seconds, length.seconds);
   return length;
-}
-
-void add_timed_options(CLI::App& app, timed_options& chosen) {
-  add_common_options(app, chosen);
-  examples::add_real(app, "--sample-seconds", chosen.sample_seconds, "0.2; with --quick 0.02",
-                     "how long a sample takes, about");
 }
 
 std::function<bool(const std::string&)> parse_filter(const std::string& filter) {
@@ -111,8 +105,12 @@ int run_program(const std::string& about, common_options& chosen, int argc, char
 
 int run_program(const std::string& about, timed_options& chosen, int argc, char** argv,
                 const std::function<void()>& run) {
-  return run_program(
-      about, argc, argv, [&](CLI::App& app) { add_timed_options(app, chosen); }, run);
+  const auto add_options = [&](CLI::App& app) {
+    add_common_options(app, chosen);
+    examples::add_real(app, "--sample-seconds", chosen.sample_seconds, "0.2; with --quick 0.02",
+                       "how long a sample takes, about");
+  };
+  return run_program(about, argc, argv, add_options, run);
 }
 
 }  // namespace bench

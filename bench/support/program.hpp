@@ -33,19 +33,13 @@ struct common_options {
 /// --quick, --samples, --filter, --json, --list.
 void add_common_options(CLI::App& app, common_options& chosen);
 
-/// A length in seconds that an option gave; throws argument_error.
-void check_sample_seconds(double seconds);
-
 /// Of programs whose samples are to last a given time.
 struct timed_options : common_options {
   std::optional<double> sample_seconds;
 
-  /// `full` or `quick`, or as long as the option says. Throws argument_error.
-  [[nodiscard]] sample_length length(sample_length full, sample_length quick) const;
+  /// 0.2 s, 0.02 with --quick, or as long as the option says. Throws argument_error.
+  [[nodiscard]] sample_length length() const;
 };
-
-/// The common ones and --sample-seconds, 0.2 by default, 0.02 with --quick.
-void add_timed_options(CLI::App& app, timed_options& chosen);
 
 /// Whether a name is one that --filter chooses. Throws argument_error if that is no regular expression.
 [[nodiscard]] std::function<bool(const std::string&)> parse_filter(const std::string& filter);

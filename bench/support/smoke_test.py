@@ -27,7 +27,7 @@ ROWS = {
 }
 SUMMARY = {"primitives": "full_ms", "ring": "value", "objects": "unit_us"}
 BAD = {
-    "primitives": [["--sample-seconds", "nan"], ["--mechanisms", "std,other"]],
+    "primitives": [["--sample-seconds", "nan"]],
     "ring": [["--sample-seconds", "0"]],
     "objects": [["--sample-seconds", "nan"]],
 }
@@ -71,10 +71,10 @@ class Smoke(unittest.TestCase):
             for row in record["rows"]:
                 for figure in (row["round_trip"]["wall_us"], row["round_trip"]["cpu_us"], row["round_trip_ratio"]["to_std"]):
                     self.assertGreater(figure, 0)
-                self.assertEqual(row["operations_per_sample"], max(1, row["full_operations"] // row["scale_divisor"]))
+                self.assertLessEqual(row["operations_per_sample"], row["full_operations"])
                 self.assertIn(row["cut_samples"], (0, 1))
-                if row["scale_divisor"] > 1:
-                    self.assertIn(f"scaled 1/{row['scale_divisor']}", text)
+                if row["operations_per_sample"] < row["full_operations"]:
+                    self.assertIn(f"scaled 1/{row['full_operations'] / row['operations_per_sample']:.0f}", text)
         if bench() == "objects":
             lines = text.count("Unit execution time: ")
             self.assertEqual(lines, len(record["rows"]))
@@ -92,9 +92,6 @@ class Smoke(unittest.TestCase):
     def test_filter_selects_rows(self):
         wanted = ROWS[bench()][0]
         self.assertEqual(run("--list", "--filter", f"^{wanted}$").stdout.split(), [wanted])
-        if bench() == "primitives":
-            done = run("--list", "--filter", "^parallel/4/", "--mechanisms", "naive,std")
-            self.assertEqual(done.stdout.split(), ["parallel/4/naive", "parallel/4/std"])
 
     def test_help_ends_well(self):
         done = run("--help")
