@@ -204,17 +204,6 @@ TEST(started_region, join_that_throws_leaves_a_handle_of_none_and_the_team_usabl
   expect_usable_elsewhere(workers);
 }
 
-TEST(started_region, a_second_start_by_the_same_thread_is_refused_and_run_is_inline) {
-  team workers(3);
-  started_region open = workers.start([](member&) {});
-  EXPECT_THROW(static_cast<void>(workers.start([](member&) {})), std::logic_error);
-  std::size_t size = 0;
-  EXPECT_TRUE(workers.run([&](member& me) { size = me.size(); }));
-  EXPECT_EQ(size, 1u);
-  EXPECT_TRUE(open.join());
-  expect_usable_elsewhere(workers);
-}
-
 TEST(started_region, a_stop_between_start_and_an_exception_does_no_harm) {
   team workers(3);
   for (int region = 0; region < 20; ++region) {
@@ -428,17 +417,6 @@ TEST(team_edges, a_team_of_a_thread_and_one_that_another_thread_ends) {
     workers.reset();
   }).join();
   EXPECT_EQ(workers, nullptr);
-}
-
-TEST(team_edges, a_pause_while_another_thread_runs_regions_waits_for_its_turn) {
-  team workers(3);
-  std::atomic<bool> over{false};
-  std::thread other([&] {
-    while (!over) expect_usable(workers);
-  });
-  for (int i = 0; i < 30; ++i) workers.pause();
-  over = true;
-  other.join();
 }
 
 }  // namespace

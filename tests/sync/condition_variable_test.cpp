@@ -520,29 +520,6 @@ TYPED_TEST(condition_contract,
   });
 }
 
-/// A clock of a program's own, which is not the steady one.
-struct own_clock {
-  using duration = std::chrono::duration<double, std::milli>;
-  using rep = duration::rep;
-  using period = duration::period;
-  using time_point = std::chrono::time_point<own_clock>;
-  static constexpr bool is_steady = false;
-  static time_point now() {
-    return time_point(std::chrono::steady_clock::now().time_since_epoch() + 1000h);
-  }
-};
-
-TEST(condition_variable, a_wait_until_a_point_of_any_clock_ends_there) {
-  condition_variable condition;
-  lockstep::mutex mutex;
-  std::unique_lock<lockstep::mutex> lock(mutex);
-  const auto never = [] { return false; };
-  EXPECT_EQ(condition.wait_until(lock, own_clock::now() + 1ms), std::cv_status::timeout);
-  EXPECT_FALSE(condition.wait_until(lock, own_clock::now() + 1ms, never));
-  EXPECT_FALSE(condition.wait_until(lock, std::stop_token(), own_clock::now() + 1ms, never));
-  std::thread([&] { EXPECT_FALSE(mutex.try_lock_until(own_clock::now() + 1ms)); }).join();
-}
-
 TEST(condition_variable, zero_initialised_storage_is_a_condition_nobody_waits_for) {
   const unsigned char zeros[sizeof(condition_variable)] = {};
   EXPECT_EQ(std::memcmp(static_cast<void*>(&static_condition), zeros, sizeof zeros), 0);

@@ -69,12 +69,6 @@ TEST(latch, LATCH_1_it_stays_open_for_every_kind_of_wait) {
   }
 }
 
-TEST(latch, a_point_of_any_clock_that_has_passed_times_out) {
-  const latch object(1);
-  EXPECT_EQ(object.wait_until(std::chrono::steady_clock::now()), wait_status::timed_out);
-  EXPECT_EQ(object.wait_until(std::chrono::system_clock::now()), wait_status::timed_out);
-}
-
 TEST_P(latch_with_policy, LATCH_2_what_was_written_before_any_count_down_is_seen_after_every_wait) {
   const bool spins = GetParam().policy.is_spin();
   const int rounds = spins ? 20 : lockstep::test::effort(500);
