@@ -84,7 +84,7 @@ inline std::string one_line(const char* text) {
 inline std::string quoted_text(const char* of) {
   constexpr std::size_t longest = 60;
   std::string text = one_line(of);
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  if (text.size() > longest) text.replace(longest, text.npos, "...");
   return "'" + text + "'";
 }
 /// The value of a variable, without the blanks around it, in small letters of ASCII whatever the locale. It may be null.

@@ -257,10 +257,10 @@ TEST(stop_source, in_a_child_the_lock_is_free_whoever_held_it) {
   asleep place(stop);
   // The lock is the first word of the places; a thread that is gone may have held it.
   wait_word& lock = reinterpret_cast<wait_word&>(static_cast<sleeping_places&>(stop));
-  const std::uint32_t is_free = lock;
-  lock = 1;
+  const std::uint32_t is_free = lock.load(std::memory_order_relaxed);
+  lock.store(1, std::memory_order_relaxed);
   stop.forget_others();
-  ASSERT_EQ(lock, is_free) << "another word than the lock";
+  ASSERT_EQ(lock.load(std::memory_order_relaxed), is_free) << "another word than the lock";
   const asleep other(stop);
   stop.request(1);
   EXPECT_EQ(place.told(), 1u) << "the list stays";
