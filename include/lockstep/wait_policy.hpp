@@ -6,8 +6,9 @@
 //   wait_status   what every timed wait returns.
 //
 // Which policy to choose:
-//   wait_policy()      the default. Spins for at most 2 us, and not at all when crowded or when spinning has
-//                      not paid lately. Then yields while that helps, then sleeps. Right nearly always.
+//   wait_policy()      the default. Spins for at most 2 us (200 us for the regions of teams of more than 8), and not at
+//                      all when crowded or when spinning has not paid lately. Then yields while that helps, then
+//                      sleeps. Right nearly always.
 //   spin()             never enters the kernel. For one thread per CPU that you own alone, and real time.
 //                      When crowded, a single wait costs whole time slices (milliseconds).
 //   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.

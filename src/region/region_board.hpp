@@ -248,8 +248,8 @@ class region_board {
                std::uint32_t first_phase = 0, bool anticipates = false,
                std::uint64_t most_age = usual_most_age)
       : tree_(std::move(tree)),
-        lines_(tree_.lines(), policy),
-        reports_(tree_.members(), policy),
+        lines_(tree_.lines(), wait_engine::for_region(policy, tree_.members())),
+        reports_(tree_.members(), lines_.policy()),
         shares_(tree_.members()),
         own_(tree_.members()),
         missed_(1),

@@ -19,6 +19,10 @@
 //                 fork/join took 100 us. A longer spin ends few waits more. Locks gain nothing either: 64
 //                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
 //                 0.24 with 50. For 2 and 4 threads it makes no difference (0.20 us).
+//   large_budget  200 us, for waits for the next region and for reports in teams of more than 8 that are not crowded. If
+//                 one member has no CPU for 0.1 ms, 15 others wait. If they sleep or yield meanwhile, they are woken
+//                 onto CPUs that others have, and members that share a CPU make all wait again: regions of 16 took 9 us
+//                 and more for 0.2 s (docs/maintainers/decisions/0066). Four longer waits in a row, and it is 2 us.
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
 //                 choice); crowded, one to three yields end nearly every wait. Where all members of a large team
 //                 wait for the last, their sleeps cost more: each pays for a process-wide fence that interrupts
@@ -137,6 +141,11 @@ class wait_engine {
   /// How far a wait goes.
   enum class rung : unsigned char { poll, yield, sleep };
 
+  /// For waits in regions of so many members. The adaptive policy polls for longer in large teams: large_budget.
+  static constexpr wait_policy for_region(wait_policy policy, std::size_t members) noexcept {
+    return policy == wait_policy() && members > 8 ? wait_policy(policy_kind::adaptive, large_budget)
+                                                  : policy;
+  }
   /// Waits until `what.ready()`. Returns false if `until` came first.
   template <class Waitable>
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
@@ -165,9 +174,8 @@ class wait_engine {
   /// looks have no pause: where a line transfer takes 20 ns, barrier and latch of 2 threads then take 0.8 of the time.
   template <class Waitable>
   static bool poll(Waitable& what) {
-    for (unsigned i = what.pauses == 1 ? 0 : looks_at_once; i < looks_at_once; ++i) {
+    for (unsigned i = what.pauses == 1 ? 0 : looks_at_once; i < looks_at_once; ++i)
       if (is_ready(what)) return true;
-    }
     for (unsigned paused = 0; paused < pauses_per_poll;) {
       const unsigned pauses = what.pauses;
       for (unsigned i = 0; i < pauses; ++i) polling_pause();
@@ -198,9 +206,8 @@ class wait_engine {
     }
 
     if (first == rung::poll && !(spins && last == rung::sleep)) {
-      std::uint64_t budget = spin_budget;
-      if (kind == policy_kind::hybrid)
-        budget = converted<std::uint64_t>(policy.spin_time().count());
+      auto budget = converted<std::uint64_t>(policy.spin_time().count());
+      if (budget == 0 && kind != policy_kind::hybrid) budget = spin_budget;
       const bool has_come = spin(what, budget, until);
       if (adapts) history.spinning.learn(has_come);
       if (has_come) return true;
@@ -209,9 +216,8 @@ class wait_engine {
     if (last == rung::poll) return false;
     if (first <= rung::yield && !spins && kind != policy_kind::block) {
       const bool is_separated = adapts && what.is_separated();
-      if (is_separated && history.yielding.is_stopped() && spin(what, far_budget, until)) {
+      if (is_separated && history.yielding.is_stopped() && spin(what, far_budget, until))
         return true;
-      }
       if (kind >= policy_kind::hybrid || history.yielding.asks()) {
         if (LOCKSTEP_UNLIKELY(seen != nullptr)) seen->enter(wait_stage::yield);
         if (yield(what, history.yielding, until)) return true;
@@ -225,7 +231,7 @@ class wait_engine {
 
  private:
   static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4, unmeasured_yields = 6;
-  static constexpr std::uint64_t spin_budget = 2000, far_budget = 50000;
+  static constexpr std::uint64_t spin_budget = 2000, large_budget = 200000, far_budget = 50000;
 
   static bool begins_with_polls(policy_kind kind, wait_history& history) {
     return kind == policy_kind::spin || kind == policy_kind::hybrid ||

@@ -189,6 +189,29 @@ TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
   EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
+TEST_F(cpu_separation_test, waits_for_regions_of_large_teams_poll_for_longer) {
+  using namespace lockstep::detail;
+  if (usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
+  for (const std::size_t members : {std::size_t{8}, std::size_t{9}}) {
+    scripted_system& system = scripted_system::reset();
+    cpu_separation separation(members, false);
+    region_board board(rank_tree(members), lockstep::wait_policy(), separation);
+    const auto nothing = [](lockstep::member&) {};
+    const std::uint64_t begin = system.now;
+    std::uint64_t polled = 0;
+    system.on_yield = [&] {
+      if (polled == 0) {
+        board.announce(region_head{1, static_cast<std::uint32_t>(members)},
+                       job::of<lockstep::member>(nothing));
+        polled = system.now - begin;
+      }
+    };
+    assignment what;
+    ASSERT_TRUE(board.next(1, what));
+    EXPECT_EQ(polled >= 200000, members > 8) << polled;
+  }
+}
+
 /// A barrier whose participants run on these CPUs, and wait for each other in turns: the other one comes when the one that
 /// waits yields, or sleeps.
 class separated_barrier_test : public testing::Test {

@@ -347,6 +347,25 @@ TEST_F(uncrowded_default, polls_for_two_microseconds_before_it_yields) {
   EXPECT_TRUE(wait(wait_policy()));
 }
 
+TEST_F(uncrowded_default, polls_for_200_microseconds_in_regions_of_more_than_8_members) {
+  for (const std::size_t members : {std::size_t{2}, std::size_t{8}, std::size_t{9}}) {
+    history_ = {};
+    system_.calls.clear();
+    const std::uint64_t budget = members > 8 ? 200000 : spin_budget, start = system_.now;
+    system_.on_yield = [&] {
+      EXPECT_GE(system_.now, start + budget) << members;
+      EXPECT_LE(system_.now, start + budget + two_polls_and_a_yield) << members;
+    };
+    what_.ready_when = [&] { return yields() > 0; };
+    EXPECT_TRUE(wait(wait_engine::for_region(wait_policy(), members)));
+  }
+  for (const wait_policy other :
+       {wait_policy().when_crowded(true), wait_policy::spin(), wait_policy::block(),
+        wait_policy::hybrid(microseconds(0)), wait_policy::hybrid(microseconds(3))}) {
+    EXPECT_EQ(wait_engine::for_region(other, 9), other);
+  }
+}
+
 TEST_F(uncrowded_default, gives_up_polling_after_4_failures_and_probes_once_an_interval) {
   fail_to_spin(4);
   for (int round = 0; round < 3; ++round) {
