@@ -21,8 +21,6 @@ namespace lockstep::openmp {
 
 namespace {
 
-using holding = detail::holding<detail::short_lock>;
-
 int priority_of(const explicit_task& one) noexcept { return one.has_priority ? one.priority : 0; }
 
 /// Adds a task behind those of the same priority.
@@ -271,7 +269,7 @@ template <class Allowed>
 explicit_task* task_pool::take_listed(const Allowed& allowed) noexcept {
   if (static_cast<std::uint32_t>(listed_.load(detail::memory_order_relaxed)) == 0)
     return nullptr;  // 13
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   explicit_task* one = listed_tasks_.first;
   while (one != nullptr && !allowed(*one)) one = one->in_list.next;
   if (one != nullptr) unlist(*one);
@@ -600,7 +598,7 @@ inline void task_pool::close_family(part& self, explicit_task& one) noexcept {
 
 /// Called at the end of the task's function. True if its event is not fulfilled.
 [[gnu::noinline, gnu::cold]] bool task_pool::detach(part& self, explicit_task& one) noexcept {
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   const bool is_detached = !one.is_fulfilled;
   if (is_detached) {
     one.is_over = true;
@@ -796,7 +794,7 @@ void task_pool::report(member_tasks& mine) noexcept {
 
 void task_pool::fulfil(explicit_task& one) noexcept {
   task_pool& tasks = *one.maker->pool;
-  const holding here(tasks.lock_);
+  const detail::holding<detail::short_lock> here(tasks.lock_);
   one.is_fulfilled = true;
   if (has_tool()) ompt::tell_fulfilled(info_of(one), one.is_over);
   if (one.is_dropped) {
@@ -812,7 +810,7 @@ void task_pool::fulfil(explicit_task& one) noexcept {
 }
 
 void task_pool::discard(part&) noexcept {
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   const auto drop = [&](explicit_task& one) {
     one.is_dropped = one.has_event && !one.is_fulfilled;
     if (has_tool()) ompt::tell_discarded(info_of(one), ompt::cancel_parallel);
@@ -984,24 +982,24 @@ task_pool::~task_pool() {
 kept_memory* task_pool::keep(void* start) noexcept {
   kept_memory* const one =
       ::new (allocate_bytes(sizeof(kept_memory))) kept_memory{nullptr, start, 0};
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   one->next = kept_;
   kept_ = one;
   return one;
 }
 
 void task_pool::join(kept_memory& of) noexcept {
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   ++of.users;
 }
 
 void task_pool::leave(kept_memory& of, bool is_cancelled) noexcept {
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   if (--of.users == 0 && !is_cancelled) free_kept(&of);
 }
 
 void task_pool::free(kept_memory& of) noexcept {
-  const holding here(lock_);
+  const detail::holding<detail::short_lock> here(lock_);
   free_kept(&of);
 }
 
