@@ -29,7 +29,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/observe/wait_kinds.hpp>

@@ -46,8 +46,6 @@
 #define LOCKSTEP_MEMBER_HPP
 
 #include <cstddef>
-#include <type_traits>
-#include <utility>
 
 #include <lockstep/detail/loop/loops.hpp>
 #include <lockstep/detail/reduce/reductions.hpp>

@@ -28,7 +28,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 
 #include <lockstep/call_site.hpp>
 #include <lockstep/detail/platform/config.hpp>

@@ -39,7 +39,6 @@
 #ifndef LOCKSTEP_REGION_HPP
 #define LOCKSTEP_REGION_HPP
 
-#include <cstddef>
 #include <cstdint>
 
 #include <lockstep/detail/platform/config.hpp>

@@ -3,7 +3,6 @@
 #include "api.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <string>

@@ -4,7 +4,6 @@
 #include "runtime/loops.hpp"
 
 #include <cstdarg>
-#include <cstddef>
 #include <cstdint>
 
 #include "runtime/doacross.hpp"

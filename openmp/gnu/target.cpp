@@ -3,7 +3,6 @@
 //
 // A target region begins as a program does, with an initial part that is in no region. `teams` runs its teams one after
 // another, on the encountering thread. Each team has all threads for its regions.
-#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <cstdint>

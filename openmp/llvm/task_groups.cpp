@@ -13,8 +13,6 @@
 #include "runtime/task_groups.hpp"
 
 #include <cstdlib>
-#include <cstring>
-#include <new>
 
 #include "ident.hpp"
 #include "runtime/loops.hpp"

@@ -5,9 +5,6 @@
 #ifndef LOCKSTEP_OPENMP_RUNTIME_ABI_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_ABI_HPP
 
-#include <cstddef>
-#include <cstdint>
-
 #define OPENMP_API extern "C" __attribute__((visibility("default")))
 
 /// Functions of this source that LLVM's programs call as well, in the one version of LLVM's runtime. The aliases are

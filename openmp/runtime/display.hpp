@@ -3,7 +3,6 @@
 #ifndef LOCKSTEP_OPENMP_RUNTIME_DISPLAY_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_DISPLAY_HPP
 
-#include <cstddef>
 #include <string>
 
 #include "part.hpp"

@@ -21,7 +21,6 @@
 
 #include <pthread.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "platform/fork.hpp"

@@ -15,7 +15,6 @@
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_WALK_HPP
 #define LOCKSTEP_SRC_GRAPH_FLOW_WALK_HPP
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 

@@ -5,7 +5,6 @@
 #ifndef LOCKSTEP_SRC_GRAPH_GRAPH_MODEL_HPP
 #define LOCKSTEP_SRC_GRAPH_GRAPH_MODEL_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

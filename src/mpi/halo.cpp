@@ -17,7 +17,6 @@
 // Cost   to make one: two meetings of the ranks and an alltoall of one number a rank; a message to each neighbour. An
 //        exchange: an MPI_Startall and, while it is under way, an MPI_Testall at each look. Once in 16 looks a test for
 //        ranks that have left.
-#include <algorithm>
 #include <vector>
 
 #include <lockstep/mpi/halo.hpp>

@@ -16,7 +16,6 @@
 #define LOCKSTEP_SRC_PLATFORM_CPUS_HPP
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include <lockstep/topology.hpp>

@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <time.h>
 
-#include <cstdint>
 #include <mutex>
 
 #include <lockstep/detail/platform/config.hpp>

@@ -6,7 +6,6 @@
 #define LOCKSTEP_SRC_PLATFORM_TOPOLOGY_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include <lockstep/topology.hpp>

@@ -3,7 +3,6 @@
 #include "ledger_board.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <string>
 #include <vector>

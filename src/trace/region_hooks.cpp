@@ -20,8 +20,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <new>
-#include <string>
 
 #include <lockstep/ledger.hpp>
 #include "../observe/hooks.hpp"

@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
-#include <vector>
 
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/watchdog.hpp>

@@ -57,7 +57,6 @@
 #ifndef LOCKSTEP_MPI_HALO_HPP
 #define LOCKSTEP_MPI_HALO_HPP
 
-#include <cstddef>
 #include <vector>
 
 #include <lockstep/mpi/halo_block.hpp>
