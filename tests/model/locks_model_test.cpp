@@ -26,7 +26,7 @@ class shared_mutex_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, mutex_model, testing::ValuesIn(policies()), setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, shared_mutex_model, testing::ValuesIn(policies()), setting_name);
 
-TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_SHORT1) {
+TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_SHORT_1) {
   plan by;
   by.budgets = middle();
   explore(
@@ -46,7 +46,7 @@ TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_SHORT1) {
       by);
 }
 
-TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_MUTEX1) {
+TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_MUTEX_1) {
   explore_with(small(), [] {
     mutex lock(policy());
     int count = 0;
@@ -63,7 +63,7 @@ TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_MUTEX1) {
   });
 }
 
-TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_MUTEX2) {
+TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_MUTEX_2) {
   explore_with(large(), [] {
     mutex lock(policy());
     int count = 0;
@@ -76,7 +76,7 @@ TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_MUTEX2) {
   });
 }
 
-TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_MUTEX3) {
+TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_MUTEX_3) {
   explore_with(large(), [] {
     mutex lock(policy());
     int count = 0;
@@ -98,7 +98,7 @@ TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_MUTEX3) {
   });
 }
 
-TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_MUTEX3) {
+TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_MUTEX_3) {
   explore_with({{3, 0, 0}, {1, 1, 0}}, [] {
     mutex lock(policy());
     int count = 0;
@@ -121,7 +121,7 @@ TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_MUTEX3) {
 }
 
 /// Thousands of steps: by one policy and the exhaustive search alone.
-TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_MUTEX4) {
+TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_MUTEX_4) {
   plan by;
   by.budgets = {{2, 0, 0}};
   by.searches_at_random = false;
@@ -145,7 +145,7 @@ TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_MUTEX4) {
       by);
 }
 
-TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_MUTEX5) {
+TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_MUTEX_5) {
   explore_with(small(), [] {
     mortal<mutex> lock(policy());
     int users = 2;
@@ -173,7 +173,7 @@ TEST_P(mutex_model, recursive_or_not) {
   });
 }
 
-TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_SHARED1) {
+TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_SHARED_1) {
   explore_with(middle(), [] {
     shared_mutex lock(policy());
     int value = 0;
@@ -196,7 +196,7 @@ TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_SHARED1) {
   });
 }
 
-TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_SHARED3) {
+TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_SHARED_3) {
   explore_with(large(), [] {
     shared_mutex lock(policy());
     int value = 0;
@@ -212,7 +212,7 @@ TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_SHARED3) {
   });
 }
 
-TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_SHARED3) {
+TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_SHARED_3) {
   explore_with(large(), [] {
     shared_mutex lock(policy());
     event inside(policy());
@@ -239,7 +239,7 @@ TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_SHARED3
   });
 }
 
-TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_SHARED4) {
+TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_SHARED_4) {
   explore_with(small(), [] {
     mortal<shared_mutex> lock(policy());
     int users = 2;

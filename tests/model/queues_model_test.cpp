@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(policies, semaphore_model, testing::ValuesIn(policies()
 INSTANTIATE_TEST_SUITE_P(policies, condition_variable_model, testing::ValuesIn(policies()),
                          setting_name);
 
-TEST_P(semaphore_model, permits_are_neither_lost_nor_made_SEMAPHORE1) {
+TEST_P(semaphore_model, permits_are_neither_lost_nor_made_SEMAPHORE_1) {
   explore_with(large(), [] {
     semaphore permits(1, policy());
     ghost holders;
@@ -41,7 +41,7 @@ TEST_P(semaphore_model, permits_are_neither_lost_nor_made_SEMAPHORE1) {
   });
 }
 
-TEST_P(semaphore_model, a_release_of_two_serves_two_SEMAPHORE2) {
+TEST_P(semaphore_model, a_release_of_two_serves_two_SEMAPHORE_2) {
   explore_with(large(), [] {
     semaphore permits(0, policy());
     int data = 0;
@@ -119,7 +119,7 @@ TEST_P(semaphore_model, a_time_out_loses_no_permit) {
   });
 }
 
-TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_SEMAPHORE3) {
+TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_SEMAPHORE_3) {
   explore_with(small(), [] {
     mortal<semaphore> permits(0, policy());
     threads({[&] { permits->release(); },
@@ -130,7 +130,7 @@ TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_SEMAPHORE3) {
   });
 }
 
-TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_CONDITION3) {
+TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_CONDITION_3) {
   explore_with(large(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -170,7 +170,7 @@ TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
   });
 }
 
-TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_CONDITION2) {
+TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_CONDITION_2) {
   explore_with(middle(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -192,7 +192,7 @@ TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_
   });
 }
 
-TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_CONDITION2) {
+TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_CONDITION_2) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -220,7 +220,7 @@ TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_a
 }
 
 TEST_P(condition_variable_model,
-       works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION3) {
+       works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -257,7 +257,7 @@ struct refusing_lock {
   struct refused {};
 };
 
-TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDITION3) {
+TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDITION_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -289,7 +289,7 @@ TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDIT
   });
 }
 
-TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_CONDITION1) {
+TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_CONDITION_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -332,7 +332,7 @@ void sleeps_behind_one_on_its_way(Lock& lock, condition_variable& changed, const
   while (count < 2) changed.wait(guard);
 }
 
-TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_MUTEX6) {
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_MUTEX_6) {
   explore_with(large(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -347,7 +347,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_no
   });
 }
 
-TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_MUTEX6) {
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_MUTEX_6) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -366,7 +366,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_MUTEX
   });
 }
 
-TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_MUTEX6) {
+TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_MUTEX_6) {
   plan by;
   by.budgets = {{1, 0, 0}};
   by.searches_at_random = false;
@@ -493,12 +493,12 @@ void a_stop_request_is_never_missed(wait_policy policy) {
   lock.unlock();
 }
 
-TEST_P(condition_variable_model, a_stop_request_is_never_missed_CONDITION7) {
+TEST_P(condition_variable_model, a_stop_request_is_never_missed_CONDITION_7) {
   explore_with(middle(), [] { a_stop_request_is_never_missed<mutex>(policy()); });
   explore_with(middle(), [] { a_stop_request_is_never_missed<shared_mutex>(policy()); });
 }
 
-TEST_P(condition_variable_model, a_stopped_thread_does_not_take_a_notification_along_CONDITION2) {
+TEST_P(condition_variable_model, a_stopped_thread_does_not_take_a_notification_along_CONDITION_2) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -532,7 +532,7 @@ TEST_P(condition_variable_model, a_stopped_thread_does_not_take_a_notification_a
   });
 }
 
-TEST_P(condition_variable_model, a_stop_a_notification_and_a_time_out_let_go_once_CONDITION2) {
+TEST_P(condition_variable_model, a_stop_a_notification_and_a_time_out_let_go_once_CONDITION_2) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -556,7 +556,7 @@ TEST_P(condition_variable_model, a_stop_a_notification_and_a_time_out_let_go_onc
 }
 
 TEST_P(condition_variable_model,
-       a_stop_request_touches_nothing_of_it_once_its_queue_is_empty_CONDITION5) {
+       a_stop_request_touches_nothing_of_it_once_its_queue_is_empty_CONDITION_5) {
   explore_with(huge(), [] {
     mutex lock(policy());
     mortal<condition_variable> changed(policy());
@@ -583,7 +583,7 @@ TEST_P(condition_variable_model,
   });
 }
 
-TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_CONDITION5) {
+TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_CONDITION_5) {
   explore_with(huge(), [] {
     mutex lock(policy());
     mortal<condition_variable> changed(policy());

@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(policies, tasks_model,
                                                                 {"adaptive", wait_policy()}}),
                          setting_name);
 
-TEST_P(tasks_model, each_task_runs_once_before_the_barrier_ends_POOL1) {
+TEST_P(tasks_model, each_task_runs_once_before_the_barrier_ends_POOL_1) {
   explore_with(huge(), [] {
     int data[2] = {0, 0};
     const body first{[&](member&) { ++data[0]; }}, second{[&](member&) { ++data[1]; }};
@@ -228,7 +228,7 @@ TEST_P(tasks_model, each_task_runs_once_before_the_barrier_ends_POOL1) {
   });
 }
 
-TEST_P(tasks_model, a_task_is_not_overlooked_by_who_has_found_none_POOL2) {
+TEST_P(tasks_model, a_task_is_not_overlooked_by_who_has_found_none_POOL_2) {
   explore_with(huge(), [] {
     detail::wait_word done{0};
     const body task{[&](member&) { done.store(1, detail::memory_order_release); }};
@@ -245,7 +245,7 @@ TEST_P(tasks_model, a_task_is_not_overlooked_by_who_has_found_none_POOL2) {
   });
 }
 
-TEST_P(tasks_model, taskwait_returns_when_the_children_have_ended_POOL5) {
+TEST_P(tasks_model, taskwait_returns_when_the_children_have_ended_POOL_5) {
   explore_with(huge(), [] {
     int data = 0;
     const body task{[&](member&) { ++data; }};
@@ -260,7 +260,7 @@ TEST_P(tasks_model, taskwait_returns_when_the_children_have_ended_POOL5) {
   });
 }
 
-TEST_P(tasks_model, children_may_outlive_their_parent_POOL4) {
+TEST_P(tasks_model, children_may_outlive_their_parent_POOL_4) {
   explore_with(huge(), [] {
     int data = 0;
     const body child{[&](member&) { ++data; }};
@@ -288,7 +288,7 @@ TEST_P(tasks_model, a_member_that_waits_for_the_last_tasks_takes_one_that_anothe
   });
 }
 
-TEST_P(tasks_model, a_task_sees_what_those_did_that_it_depends_on_DEPEND5) {
+TEST_P(tasks_model, a_task_sees_what_those_did_that_it_depends_on_DEPEND_5) {
   explore_with(huge(), [] {
     char at = 0;
     int data = 0;
@@ -304,7 +304,7 @@ TEST_P(tasks_model, a_task_sees_what_those_did_that_it_depends_on_DEPEND5) {
   });
 }
 
-TEST_P(tasks_model, the_last_of_two_that_a_task_depends_on_lets_it_run_DEPEND5) {
+TEST_P(tasks_model, the_last_of_two_that_a_task_depends_on_lets_it_run_DEPEND_5) {
   explore_with(huge(), [] {
     char at[2] = {0, 0};
     int data[3] = {0, 0, 0};
@@ -324,7 +324,7 @@ TEST_P(tasks_model, the_last_of_two_that_a_task_depends_on_lets_it_run_DEPEND5) 
   });
 }
 
-TEST_P(tasks_model, the_end_of_a_taskgroup_waits_for_its_tasks_POOL7) {
+TEST_P(tasks_model, the_end_of_a_taskgroup_waits_for_its_tasks_POOL_7) {
   explore_with(huge(), [] {
     int data = 0;
     const body task{[&](member&) { ++data; }};
@@ -342,7 +342,7 @@ TEST_P(tasks_model, the_end_of_a_taskgroup_waits_for_its_tasks_POOL7) {
   });
 }
 
-TEST_P(tasks_model, a_task_may_become_ready_while_it_is_added_DEPEND5) {
+TEST_P(tasks_model, a_task_may_become_ready_while_it_is_added_DEPEND_5) {
   explore_with(huge(), [] {
     char at = 0;
     int data = 0;
@@ -413,7 +413,7 @@ TEST_P(tasks_model, who_waits_for_one_task_sees_what_it_did) {
   });
 }
 
-TEST_P(tasks_model, the_table_and_the_end_of_a_task_free_it_once_DEPEND6) {
+TEST_P(tasks_model, the_table_and_the_end_of_a_task_free_it_once_DEPEND_6) {
   explore_with(huge(), [] {
     char at = 0;
     int data = 0;
