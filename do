@@ -231,7 +231,7 @@ do_check() {
   python3 scripts/check/orders.py || failed=1
   python3 scripts/run/mutate_orders.py --list >/dev/null || failed=1
   python3 scripts/check/labels.py || failed=1
-  python3 scripts/check/room_tests.py || failed=1
+  python3 scripts/check/header_tests.py || failed=1
   python3 scripts/check/api.py || failed=1
   python3 scripts/check/openmp_page.py || failed=1
   python3 scripts/check/documents.py || failed=1

@@ -12,7 +12,7 @@ lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 # The tests of a layer are one program, tests_<layer>; 'cmake --build ... --target sync.event' builds it, and the entry
 # runs those of its tests that SOURCES have (tests/support/main.cpp). PROGRAM names another one: tests with DEFINES need
 # it, and one program has one set of them. ALONE makes a program <name>, which may have a main() of its own.
-# lockstep_tests(<room> [<option>...] TESTS <name>...): tests/<room>/<name>_test.cpp is the test <room>.<name>, each with
+# lockstep_tests(<layer> [<option>...] TESTS <name>...): tests/<layer>/<name>_test.cpp is the test <layer>.<name>, each with
 # the options of lockstep_test.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
@@ -305,9 +305,9 @@ function(lockstep_test name)
   endif()
 endfunction()
 
-function(lockstep_tests room)
+function(lockstep_tests layer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TESTS")
   foreach(name ${arg_TESTS})
-    lockstep_test(${room}.${name} SOURCES ${room}/${name}_test.cpp ${arg_UNPARSED_ARGUMENTS})
+    lockstep_test(${layer}.${name} SOURCES ${layer}/${name}_test.cpp ${arg_UNPARSED_ARGUMENTS})
   endforeach()
 endfunction()

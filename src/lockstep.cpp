@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/lockstep.cpp -- the library as one unit: all its sources, room by room
+// src/lockstep.cpp -- the library as one unit: all its sources, layer by layer
 //
 // CMake, the other builds and the programs that replace a seam compile this file; so does lockstep_checked.cpp, for units
 // that diagnose misuse. The single header is made from it. Each source compiles by itself, too.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench/support/rows.hpp -- a program whose rows are measured in turns: from its arguments to table and record
 //
-// A room has a struct row with ==, name(row), and a struct result with to_json(result), found by their argument.
+// Each benchmark has a struct row with ==, name(row), and a struct result with to_json(result), found by their argument.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does every header have a test of its name, in the room of its name?
+"""Does every header have a test of its name, in the layer of its name?
 
-usage: room_tests.py [tree]
+usage: header_tests.py [tree]
 
 The tests of include/lockstep/.../NAME.hpp and src/.../NAME.hpp are tests/LAYER/NAME_test.cpp, and parts of it tests/LAYER/NAME_PART_test.cpp;
 LAYER is the one that the header names in its banner. A header without them stands in tests/covered_elsewhere.txt, in a
@@ -64,7 +64,7 @@ def check_list(root, names, has_test, report):
 
 def main(argv):
     root = root_argument(argv)
-    report = Report(root, "room_tests")
+    report = Report(root, "header_tests")
     names = layers(root)
     has_test = tested(root, names)
     listed = check_list(root, names, has_test, report)

@@ -4,11 +4,11 @@
 
 usage: layers.py [tree]
 
-In include/: public headers lie directly in lockstep/, the others in lockstep/detail/ROOM/; in src/: headers and sources lie
-in src/ROOM/. Each file names its layer in its banner, and includes only headers of that layer and of the layers before it.
+In include/: public headers lie directly in lockstep/, the others in lockstep/detail/LAYER/; in src/: headers and sources lie
+in src/LAYER/. Each file names its layer in its banner, and includes only headers of that layer and of the layers before it.
 Nothing outside of src/ includes a header of it, but for tests, and openmp/, which compile the sources themselves.
 In openmp/ the two fronts gnu/ and llvm/, and api/, include runtime/, never the other way round, and no front the other.
-Questions about system, compiler or architecture are asked in the room platform only; macros but include guards are defined there only and are
+Questions about system, compiler or architecture are asked in the layer platform only; macros but include guards are defined there only and are
 called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a file has in namespace lockstep
 it has in the inline namespace LOCKSTEP_ABI; a file has at most 600 lines, the SPDX line and a banner that gives
 its path. Everywhere: source files carry the SPDX line, and no file
@@ -47,7 +47,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|Users)/\w|\b[A-
 
 
 def directory_layer(name):
-    """The layer of a file in a room; None for public headers."""
+    """The layer of a file in a layer; None for public headers."""
     parts = PurePosixPath(name).parts
     if parts[0] == "src":
         return parts[1] if len(parts) > 2 else None

@@ -10,7 +10,7 @@ follows it, up to the next table: a header of several classes has one in its ban
 order without a number; a number without a row; a row that no access cites; a number on a line
 without access, fence or call of the wait engine; an atomic access that leaves its order to the
 default; atomic accesses that no table precedes. A source without a table of its own has the last one of the header of its
-name, if that is of the same room.
+name, if that is of the same layer.
 """
 
 import re
@@ -148,9 +148,9 @@ def check_file(report, path, lines):
 
 
 def header_of(root, source):
-    """The header of the same room and name, or None."""
-    room = source.relative_to(root / "src").parts[0]
-    places = (source.parent, root / "include" / "lockstep" / "detail" / room, root / "include" / "lockstep")
+    """The header of the same layer and name, or None."""
+    layer = source.relative_to(root / "src").parts[0]
+    places = (source.parent, root / "include" / "lockstep" / "detail" / layer, root / "include" / "lockstep")
     found = [place / f"{source.stem}.hpp" for place in places]
     return next((path for path in found if path.exists()), None)
 

@@ -6,13 +6,13 @@ usage: mutate_orders.py [--build DIR] [--only REGEX] [--list] [--jobs N] [--json
 
 Mutants of memory order need no compiler: the explorer weakens one access at its line while it runs
 (tests/model/explorer/site.hpp). They are found in include/ and src/: every acquire, release and acq_rel but those of the
-rooms platform and mpi, and those of OpenMP's tasks, is weakened, every fence and every futex wake left out. Mutants of the protocol (a re-check, a
-notify, an order of two steps) are in tests/model/mutants.txt, as text to replace: '== ROOM/NAME: what is wrong', for NAME.hpp
-and NAME.cpp of the room, in include/ or src/. A copy of the sources with the changed text is compiled, and what includes
+layers platform and mpi, and those of OpenMP's tasks, is weakened, every fence and every futex wake left out. Mutants of the protocol (a re-check, a
+notify, an order of two steps) are in tests/model/mutants.txt, as text to replace: '== LAYER/NAME: what is wrong', for NAME.hpp
+and NAME.cpp of the layer, in include/ or src/. A copy of the sources with the changed text is compiled, and what includes
 it; for what observers make of what they have seen, the unit tests that UNIT_TESTS names run as well.
 
 A mutant that no test kills must be in tests/model/equivalent.txt with the reason why it does no harm,
-and one that is listed there must survive. The seams replace the room platform in the model. Of the room mpi only MODELLED
+and one that is listed there must survive. The seams replace the layer platform in the model. Of the layer mpi only MODELLED
 is in it: tests/mpi/order_mutants.py has the rest.
 """
 
@@ -40,7 +40,7 @@ PROGRAMS = (*ENGINE, "observers", "tasks")
 TASKS = {"openmp/runtime/task_pool", "openmp/runtime/task_dependences"}
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex::wake_one|futex::wake_all)\s*\(")
-# Which test says most about a part, ROOM/NAME.
+# Which test says most about a part, LAYER/NAME.
 FIRST = {"wait/published_words": "boards", "wait/wait_engine": "once",
          "wait/parking_lot": "locks",
          "sync/mutex_queue": "locks", "sync/condition_variable": "queues",
@@ -76,7 +76,7 @@ def key(mutant):
 
 
 def part_of(path, text):
-    """ROOM/NAME of a header or source; None for those that stand in no room."""
+    """LAYER/NAME of a header or source; None for those that stand in no layer."""
     layer = named_layer(text)
     return f"{layer}/{path.stem}" if layer else None
 
@@ -99,7 +99,7 @@ def order_mutants(path, part, text):
 
 
 def text_mutants(files):
-    """The blocks of mutants.txt: '== ROOM/NAME: title', then lines '-old' and '+new'."""
+    """The blocks of mutants.txt: '== LAYER/NAME: title', then lines '-old' and '+new'."""
     title, old, new = None, [], []
     for line in (MODEL / "mutants.txt").read_text(encoding="utf-8").split("\n") + ["== "]:
         if line.startswith("== "):
@@ -241,7 +241,7 @@ class Campaign:
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "dev")
-    parser.add_argument("--only", default="", help="regular expression on 'ROOM/NAME | code | mutation'")
+    parser.add_argument("--only", default="", help="regular expression on 'LAYER/NAME | code | mutation'")
     parser.add_argument("--list", action="store_true", help="list the mutants, run none")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=Path, help="write the results there")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/observe/hooks.hpp -- what the library tells its observers (layer: observe)
 //
-// The rooms above call a hook only if observers() is not 0:
+// The layers above call a hook only if observers() is not 0:
 //     if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&word);
-// The bodies, and all that observers keep, are in src/trace, the topmost room. So what a hook needs of a member, a
+// The bodies, and all that observers keep, are in src/trace, the topmost layer. So what a hook needs of a member, a
 // region or a team is plain data in this header.
 //
 //   HOOK-1  A hook throws nothing, never waits, and changes nothing but the data of observers.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Weakens memory orders of the room mpi; the tests that need no MPI must notice under ThreadSanitizer.
+"""Weakens memory orders of the layer mpi; the tests that need no MPI must notice under ThreadSanitizer.
 
 usage: order_mutants.py [HEADER...]
 
-Of this room the model tests know the node_board; scripts/run/mutate_orders.py leaves the rest out. So each acquire, release and
+Of this layer the model tests know the node_board; scripts/run/mutate_orders.py leaves the rest out. So each acquire, release and
 acq_rel of a header becomes relaxed in a copy of src/; the header's test is compiled against the copy by Clang
 and run, a few times if it passes, for a race is a matter of luck. It has to report a race, fail, or hang. The test of the
 headers as they are has to pass. Ends with status 77 where there is no Clang with ThreadSanitizer.

@@ -7,7 +7,7 @@ from pathlib import Path
 from tree import TreeTest, header
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "check"))
-import room_tests  # noqa: E402
+import header_tests  # noqa: E402
 
 EVENT = "include/lockstep/event.hpp"
 BOARD = "include/lockstep/detail/wait/board.hpp"
@@ -26,7 +26,7 @@ def tree(*tests, listed=None):
 
 
 class RoomTests(TreeTest):
-    main = room_tests.main
+    main = header_tests.main
 
     def test_a_test_of_the_same_name_in_the_room_suffices(self):
         self.assert_good(tree("sync/event_test.cpp", "wait/board_test.cpp", "wait/board_lines_test.cpp"))
