@@ -13,9 +13,10 @@ namespace lockstep::test {
 
 /// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
 constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
-  return detail::chunk_of_ticket(
-      first, last, detail::reduction_tree::leaf_size(detail::length_of(index_range{first, last})),
-      leaf);
+  const std::size_t size =
+      detail::reduction_tree::leaf_size(detail::length_of(index_range{first, last}));
+  return leaf < detail::chunks_of(first, last, size) ? detail::known_chunk(first, last, size, leaf)
+                                                     : index_range{last, last};
 }
 
 /// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.

@@ -31,8 +31,9 @@ constexpr std::size_t length_of(index_range range) noexcept {
   return range.last <= range.first ? 0 : range.last - range.first;
 }
 
-/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
-/// of tickets of a dynamic loop. Requires chunk > 0.
+/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number of tickets of a
+/// dynamic loop. Each member that finds no chunk moves the counter of tickets one further past it; the caller makes sure
+/// that a counter of fewer bits than std::size_t does not wrap. Requires chunk > 0.
 constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
   return last <= first ? 0 : (last - first - 1) / chunk + 1;
 }
@@ -44,15 +45,6 @@ constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size
   return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
                                                  ? last
                                                  : first + number * chunk + chunk};
-}
-
-/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
-/// Requires chunk > 0. Each member that finds no chunk moves the counter of tickets one further past chunks_of(). If
-/// the counter has fewer bits than std::size_t, the caller makes sure that it does not wrap.
-constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
-                                      std::size_t ticket) noexcept {
-  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
-                                                 : known_chunk(first, last, chunk, ticket);
 }
 
 /// The tickets of a guided loop, for one member. Where `left` iterations are left, the next chunk has
