@@ -10,7 +10,6 @@ import weakref
 
 import lockstep_threads as lockstep
 import pytest
-from conftest import header_directory
 
 
 class Counts(ctypes.Structure):

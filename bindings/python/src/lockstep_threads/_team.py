@@ -9,7 +9,7 @@ import functools
 import operator
 import threading
 import weakref
-from ctypes import byref, c_double, c_int64, c_size_t, c_void_p
+from ctypes import byref, c_double, c_int64, c_void_p
 from typing import TYPE_CHECKING, overload
 
 from ._errors import ArgumentError, Error, OK, STOPPED, Stopped, UseError
