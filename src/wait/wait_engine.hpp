@@ -206,7 +206,7 @@ class wait_engine {
     }
 
     if (first == rung::poll && !(spins && last == rung::sleep)) {
-      auto budget = converted<std::uint64_t>(policy.spin_time().count());
+      std::uint64_t budget = policy.bits_ >> wait_policy::kind_bits;  // spin_time()
       if (budget == 0 && kind != policy_kind::hybrid) budget = spin_budget;
       const bool has_come = spin(what, budget, until);
       if (adapts) history.spinning.learn(has_come);
