@@ -34,7 +34,7 @@
 //                 after 500 to 1000. If the thread that woke it sleeps meanwhile, that one has to be woken, too,
 //                 and so on for ever: barriers of two took 1.1 ms. So who has woken another yields without a limit
 //                 for 2 ms (docs/maintainers/decisions/0075).
-//                 Nor has a wait that yields for 80 us at most. On 16 CPUs a ring of 8 events is a wait of 1.2 us. Once
+//                 A wait that yields for 80 us at most has no such limit. On 16 CPUs a ring of 8 events is a wait of 1.2 us. Once
 //                 a hop woke a sleeper (7 us) all eight waits took longer than 64 yields, and all slept for good: 4.7 to
 //                 5.0 us a hop in place of 0.15.
 //   yield_time    crowded, a wait should yield for this time and then sleep. The yields keep the CPUs from
