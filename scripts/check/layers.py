@@ -47,7 +47,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|Users)/\w|\b[A-
 
 
 def directory_layer(name):
-    """The layer of a file in a layer; None for public headers."""
+    """The layer of a file; None for public headers."""
     parts = PurePosixPath(name).parts
     if parts[0] == "src":
         return parts[1] if len(parts) > 2 else None
