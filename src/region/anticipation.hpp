@@ -137,13 +137,13 @@ LOCKSTEP_HOT inline void wait_for_region(waitable& what, wait_policy policy, cpu
     return wait_engine::climb(what, policy, pace.regions, no_deadline, first, last, &seen);
   };
   const std::uint64_t start = monotonic_nanoseconds();
-  if (pace.take_had_no_cpu() && !all.is_apart(rank, 0)) all.shares_cpu(rank, start);
+  if (pace.take_had_no_cpu() && !all.is_apart(rank, 0)) all.shares_cpu(rank);
   if (pace.regions.spinning.asks() && climb(rung::poll, rung::poll)) return;
   pace.wait_begins(start, phase);
   expected_region due{what, pace, missed, heard, start};
   due.hears();
   // If it expects nothing, the climb below looks.
-  if (pace.expects() && all.look_for(rank, 0, start) == cpu_separation::sight::here) yield_thread();
+  if (pace.expects() && all.look_for(rank, 0) == cpu_separation::sight::here) yield_thread();
   due.now = monotonic_nanoseconds();
   bool is_ready = what.ready(), was_expected = false;
   rung next = rung::yield;

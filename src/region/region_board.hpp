@@ -419,9 +419,8 @@ class region_board {
   /// region is often there before the worker waits for it: then no wait would see that.
   LOCKSTEP_NOINLINE void look_for_caller(std::size_t rank, announcement of) {
     if (!anticipates_) return;
-    const std::uint64_t now = monotonic_nanoseconds();
-    separation_.pace_of(rank).region_ends(now, of.phase());
-    separation_.look_for(rank, 0, now);
+    separation_.pace_of(rank).region_ends(monotonic_nanoseconds(), of.phase());
+    separation_.look_for(rank, 0);
   }
 
   /// 16 bytes that travel with a report. Before the report the reporting thread may use them, after it the caller.

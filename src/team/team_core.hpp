@@ -145,8 +145,9 @@ class team_core : public aligned_new<256> {
       return run_inline(core->alone(), *work.what, work.is_run());
     }
     const caller_turn turn(door.callers(), has_begun_t());
-    if ((work.is_run() ? work.head.size : core->size_) > 1 && core->lacks_threads())
+    if ((work.is_run() ? work.head.size : core->size_) > 1 && core->lacks_threads()) {
       core->make_ready();
+    }
     core->begin(work, innermost);
     core->announce(work);
     const nesting::inside here(core->region_, innermost);  // until all code of the user has run

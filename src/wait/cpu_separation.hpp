@@ -61,8 +61,7 @@ class cpu_separation {
 
   /// Called by member `rank` in a wait for member `other` that outlasts its first poll. `nowhere` also if this call moves
   /// the thread.
-  LOCKSTEP_NOINLINE sight look_for(std::size_t rank, std::size_t other,
-                                   std::uint64_t now) noexcept {
+  LOCKSTEP_NOINLINE sight look_for(std::size_t rank, std::size_t other) noexcept {
     const int cpu = current_cpu();
     if (cpu < 0) return sight::nowhere;
     sighting& own = sightings_[rank].value;
@@ -73,7 +72,7 @@ class cpu_separation {
     const std::uint32_t there = theirs & sighting::cpu_bits;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
-    if (is_news && there == here) return shares_cpu(rank, now) ? sight::nowhere : sight::here;
+    if (is_news && there == here) return shares_cpu(rank) ? sight::nowhere : sight::here;
     if (is_news) pace_of(rank).separation.has_own_cpu();
     return there != 0 && there != here ? sight::elsewhere : sight::nowhere;
   }
@@ -84,9 +83,9 @@ class cpu_separation {
            (theirs & sighting::cpu_bits) != sighting::of(current_cpu());
   }
   /// Member `rank` was found on the CPU of the member that it waits for. True if it moves.
-  LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank, std::uint64_t now) noexcept {
+  LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank) noexcept {
     separation_pace& pace = pace_of(rank).separation;
-    const separation_pace::advice what = pace.shares_cpu(now);
+    const separation_pace::advice what = pace.shares_cpu(monotonic_nanoseconds());
     const int cpu = current_cpu();
     if (what == separation_pace::advice::stay || !moves_ || rank == 0 || cpu < 0) return false;
     if (what == separation_pace::advice::move_if_free && load_of_machine() == machine_load::full)
@@ -131,8 +130,7 @@ struct whereabouts {
 
   bool is_for_everybody() const noexcept { return other == everybody; }
   bool is_separated() const noexcept {
-    return knows_whom() && board->look_for(self, other, monotonic_nanoseconds()) ==
-                               cpu_separation::sight::elsewhere;
+    return knows_whom() && board->look_for(self, other) == cpu_separation::sight::elsewhere;
   }
   void describe(wait_subject& to) const noexcept {
     to.rank = static_cast<std::uint32_t>(self);

@@ -142,9 +142,9 @@ class wait_engine {
   enum class rung : unsigned char { poll, yield, sleep };
 
   /// For waits in regions of so many members. The adaptive policy polls for longer in large teams: large_budget.
-  static constexpr wait_policy for_region(wait_policy policy, std::size_t members) noexcept {
-    return policy == wait_policy() && members > 8 ? wait_policy(policy_kind::adaptive, large_budget)
-                                                  : policy;
+  static wait_policy for_region(wait_policy policy, std::size_t members) noexcept {
+    if (policy != wait_policy() || members <= small_team) return policy;
+    return wait_policy(policy_kind::adaptive, large_budget);
   }
   /// Waits until `what.ready()`. Returns false if `until` came first.
   template <class Waitable>
@@ -174,8 +174,9 @@ class wait_engine {
   /// looks have no pause: where a line transfer takes 20 ns, barrier and latch of 2 threads then take 0.8 of the time.
   template <class Waitable>
   static bool poll(Waitable& what) {
-    for (unsigned i = what.pauses == 1 ? 0 : looks_at_once; i < looks_at_once; ++i)
+    for (unsigned i = what.pauses == 1 ? 0 : looks_at_once; i < looks_at_once; ++i) {
       if (is_ready(what)) return true;
+    }
     for (unsigned paused = 0; paused < pauses_per_poll;) {
       const unsigned pauses = what.pauses;
       for (unsigned i = 0; i < pauses; ++i) polling_pause();
@@ -216,8 +217,9 @@ class wait_engine {
     if (last == rung::poll) return false;
     if (first <= rung::yield && !spins && kind != policy_kind::block) {
       const bool is_separated = adapts && what.is_separated();
-      if (is_separated && history.yielding.is_stopped() && spin(what, far_budget, until))
+      if (is_separated && history.yielding.is_stopped() && spin(what, far_budget, until)) {
         return true;
+      }
       if (kind >= policy_kind::hybrid || history.yielding.asks()) {
         if (LOCKSTEP_UNLIKELY(seen != nullptr)) seen->enter(wait_stage::yield);
         if (yield(what, history.yielding, until)) return true;
@@ -230,7 +232,8 @@ class wait_engine {
   }
 
  private:
-  static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4, unmeasured_yields = 6;
+  static constexpr unsigned pauses_per_poll = 16, looks_at_once = 4, unmeasured_yields = 6,
+                            small_team = 8;
   static constexpr std::uint64_t spin_budget = 2000, large_budget = 200000, far_budget = 50000;
 
   static bool begins_with_polls(policy_kind kind, wait_history& history) {

@@ -108,7 +108,7 @@ TEST_F(anticipating_wait_test, who_sees_the_caller_on_its_cpu_yields_before_it_p
   const auto first_yield_with_caller_on = [&](int cpu) {
     std::uint64_t at = 0;
     system.cpu = cpu;
-    all_.look_for(0, 1, system.now);
+    all_.look_for(0, 1);
     system.cpu = 7;
     system.on_yield = [&] { at = at != 0 ? at : system.now; };
     wait_for(40 * us);
@@ -124,7 +124,7 @@ TEST_F(anticipating_wait_test,
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
   for (int i = 0; i < 6; ++i) {
-    all_.look_for(0, 1, system.now);
+    all_.look_for(0, 1);
     system.yield_cost = 50 * us;  // the caller has the CPU meanwhile
     wait_for(40 * us);
     EXPECT_FALSE(pace_.take_had_no_cpu());
@@ -155,7 +155,7 @@ int regions_before_leaving(int of_caller) {
   for (int i = -6; i < 20; ++i) {
     if (of_caller >= 0) {
       system.cpu = of_caller;
-      all.look_for(0, 1, system.now);
+      all.look_for(0, 1);
     }
     system.cpu = 7;
     system.yield_cost = i < 0 ? 1 * us : 50 * us;

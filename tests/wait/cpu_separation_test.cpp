@@ -34,9 +34,9 @@ class cpu_separation_test : public testing::Test {
     for (int i = 0; i < 2000; ++i) {
       system.now += 3 * us;
       system.cpu = cpu_of_caller;
-      board.look_for(0, worker, system.now);
+      board.look_for(0, worker);
       system.cpu = cpu_of_worker;
-      is_separated_ = board.look_for(worker, 0, system.now) == cpu_separation::sight::elsewhere;
+      is_separated_ = board.look_for(worker, 0) == cpu_separation::sight::elsewhere;
     }
   }
   const std::vector<unsigned>& left() const { return scripted_system::instance().left; }
@@ -71,8 +71,8 @@ int waits_before_leaving(cpu_separation& board, int most, std::size_t rank = 1) 
   system.left.clear();
   for (int i = 1; i <= most; ++i) {
     system.now += 50 * ms;
-    board.look_for(1 - rank, rank, system.now);
-    board.look_for(rank, 1 - rank, system.now);
+    board.look_for(1 - rank, rank);
+    board.look_for(rank, 1 - rank);
     if (!system.left.empty()) return i;
   }
   return 0;
@@ -98,14 +98,16 @@ TEST_F(cpu_separation_test, regions_and_waits_that_found_it_on_a_shared_cpu_coun
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
   for (int i = 0; i < 2; ++i) {
-    board.shares_cpu(1, system.now += 50 * ms);
-    board.look_for(0, 1, system.now);
+    system.now += 50 * ms;
+    board.shares_cpu(1);
+    board.look_for(0, 1);
     system.cpu = 3;  // where the worker polls; what the caller noted last time is no news
-    board.look_for(0, 1, system.now);
+    board.look_for(0, 1);
     system.cpu = 7;
-    board.look_for(0, 1, system.now);
+    board.look_for(0, 1);
     EXPECT_TRUE(left().empty());
-    board.look_for(1, 0, system.now += 50 * ms);
+    system.now += 50 * ms;
+    board.look_for(1, 0);
   }
   EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
@@ -116,8 +118,8 @@ TEST_F(cpu_separation_test, the_thread_of_member_0_never_leaves_SEPARATE_1) {
   for (int i = 0; i < 2000; ++i) {
     system.now += 3 * us;
     system.cpu = 7;
-    board.look_for(0, 1, system.now);
-    if (i % 10 == 0) board.look_for(1, 2, system.now);  // member 2 has said nothing
+    board.look_for(0, 1);
+    if (i % 10 == 0) board.look_for(1, 2);  // member 2 has said nothing
   }
   EXPECT_TRUE(left().empty());
 }
@@ -126,8 +128,11 @@ TEST_F(cpu_separation_test, where_the_other_one_has_said_nothing_new_nobody_leav
   cpu_separation board(2, true);
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
-  board.look_for(0, 1, system.now);
-  for (int i = 0; i < 2000; ++i) board.look_for(1, 0, system.now += 3 * us);
+  board.look_for(0, 1);
+  for (int i = 0; i < 2000; ++i) {
+    system.now += 3 * us;
+    board.look_for(1, 0);
+  }
   EXPECT_TRUE(left().empty());
 }
 
@@ -136,12 +141,12 @@ TEST_F(cpu_separation_test, the_other_one_is_here_once_for_each_time_that_it_say
   cpu_separation board(2, true);
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
-  EXPECT_EQ(board.look_for(1, 0, system.now), sight::nowhere);
-  board.look_for(0, 1, system.now);
-  EXPECT_EQ(board.look_for(1, 0, system.now), sight::here);
-  EXPECT_EQ(board.look_for(1, 0, system.now), sight::nowhere) << "it may have left since";
+  EXPECT_EQ(board.look_for(1, 0), sight::nowhere);
+  board.look_for(0, 1);
+  EXPECT_EQ(board.look_for(1, 0), sight::here);
+  EXPECT_EQ(board.look_for(1, 0), sight::nowhere) << "it may have left since";
   system.cpu = 3;
-  EXPECT_EQ(board.look_for(1, 0, system.now), sight::elsewhere);
+  EXPECT_EQ(board.look_for(1, 0), sight::elsewhere);
 }
 
 TEST_F(cpu_separation_test, who_has_just_left_the_others_cpu_is_not_there) {
@@ -151,8 +156,9 @@ TEST_F(cpu_separation_test, who_has_just_left_the_others_cpu_is_not_there) {
   auto last = cpu_separation::sight::here;
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(last, cpu_separation::sight::here);
-    board.look_for(0, 1, system.now += 50 * ms);
-    last = board.look_for(1, 0, system.now);
+    system.now += 50 * ms;
+    board.look_for(0, 1);
+    last = board.look_for(1, 0);
   }
   EXPECT_EQ(left(), std::vector<unsigned>{7});
   EXPECT_EQ(last, cpu_separation::sight::nowhere);
@@ -176,7 +182,7 @@ TEST_F(cpu_separation_test, waits_in_barriers_and_for_regions_count_together) {
   system.cpu = 7;
   const auto nothing = [](lockstep::member&) {};
   for (std::uint32_t number = 1; number <= 8; ++number) {
-    barrier.separation().look_for(0, 1, system.now);
+    barrier.separation().look_for(0, 1);
     bool is_announced = false;
     system.on_yield = system.on_sleep = [&] {
       if (!is_announced) board.announce(region_head{number, 2}, job::of<lockstep::member>(nothing));
