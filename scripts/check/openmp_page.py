@@ -4,10 +4,11 @@
 
 usage: openmp_page.py [--write] [tree]
 
-The pages are docs/coming-from-openmp.md, with its code in examples/openmp/, and README.md, docs/guide.md, docs/faq.md,
-docs/graphs.md and docs/visibility.md, with theirs in the other examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
-must be what stands between the marks `// [name]` and `// [/name]` in that file, indented less; where a name has several
-such parts, one after the other. Every snippet must be on a page, once. With --write the blocks are filled in from the sources.
+PAGES says which pages, and where their code is. Every C++ block of a page comes right after a line
+`<!-- file.cpp: name -->`; it must be what stands between the marks `// [name]` and `// [/name]` in that file, indented
+less; where a name has several such parts, one after the other. Every snippet must be on a page, once. With --write the
+blocks are filled in from the sources. Other blocks come after `<!-- compiled by SCRIPT -->`, a file that names the page,
+or `<!-- not compiled: REASON -->`.
 """
 
 import re
@@ -22,10 +23,13 @@ PAGES = {
     ("examples/openmp/*.cpp",): ("docs/coming-from-openmp.md",),
     ("examples/*.cpp", "examples/audio/*.cpp", "examples/inpaint/*.cpp"):
         ("README.md", "docs/guide.md", "docs/faq.md", "docs/graphs.md", "docs/visibility.md"),
+    ("tests/adapters/*.cpp",): ("docs/adapters.md",),
+    ("examples/mpi/*/*.cpp", "tests/mpi/*.cpp"): ("docs/mpi.md",),
 }
 
 MARK = re.compile(r"\s*// \[(/?)(\w+)\]$")
 LABEL = re.compile(r"<!-- (\w+\.cpp): (\w+) -->$")
+OTHER = re.compile(r"<!-- (?:compiled by (\S+)|not compiled: .+) -->$")
 
 
 def without_indent(rows):
@@ -78,7 +82,12 @@ def check_page(report, page, sources, shown, write):
     rows = page.read_text(encoding="utf-8").split("\n")
     result, copied = [], 0
     for number, label_row, first, end in blocks(rows):
-        label = LABEL.match(label_row)
+        label, other = LABEL.match(label_row), OTHER.match(label_row)
+        if other:
+            script = other[1] and report.root / other[1]
+            if script and not (script.is_file() and page.name in script.read_text(encoding="utf-8")):
+                report.add(page, number, f"{other[1]} does not name {page.name}")
+            continue
         if not label:
             report.add(page, number, "a code block without a label")
             continue

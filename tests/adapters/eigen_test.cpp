@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#define EIGEN_USE_THREADS
+// [eigen]
+#define EIGEN_USE_THREADS  // before Eigen's own headers
 #include <lockstep/adapters/eigen.hpp>
 
+// [/eigen]
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -60,6 +62,18 @@ TEST(adapters_eigen, tensors_equal_serial_ones_for_any_number_of_threads) {
     const Eigen::ThreadPoolDevice device(&pool, threads);
     for (int i = 0; i < 10; ++i) EXPECT_TRUE(are_equal(multiplied(device, 3), wanted)) << threads;
   }
+}
+
+TEST(adapters_eigen, contracts_as_on_the_page) {
+  const matrix a = some_matrix(50, 60, 1), b = some_matrix(60, 40, 2);
+  matrix c(50, 40), wanted(50, 40);
+  // [eigen]
+  lockstep::adapters::eigen_pool pool(2);
+  Eigen::ThreadPoolDevice device(&pool, pool.NumThreads());
+  c.device(device) = a.contract(b, product);  // as with Eigen::ThreadPool
+  // [/eigen]
+  wanted = a.contract(b, product);
+  EXPECT_TRUE(are_equal(c, wanted));
 }
 
 TEST(adapters_eigen, runs_every_closure_once_before_it_ends) {

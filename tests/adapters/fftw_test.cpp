@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// [fftw]
 #include <lockstep/adapters/fftw.hpp>
 
+// [/fftw]
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -89,6 +91,21 @@ TEST_F(adapters_fftw, transforms_equal_serial_ones_for_any_number_of_members) {
       EXPECT_GT(counted.loops, 0) << "FFTW did not call the team";
     }
   }
+}
+
+TEST_F(adapters_fftw, plans_as_the_page_does) {
+  lockstep::team team(2);
+  values x = some_values(7), y = x;
+  fftw_complex *in = raw(x), *out = raw(y);
+  // [fftw]
+  fftw_init_threads();
+  fftw_threads_set_callback(lockstep::adapters::fftw_loop<lockstep::team>, &team);
+  fftw_plan_with_nthreads(static_cast<int>(team.size()));
+  fftw_plan fft = fftw_plan_dft_2d(rows, columns, in, out, FFTW_FORWARD, FFTW_ESTIMATE);
+  fftw_execute(fft);  // as without
+  // [/fftw]
+  fftw_destroy_plan(fft);
+  expect_near(y, serial(7));
 }
 
 TEST_F(adapters_fftw, runs_each_job_once_where_there_are_more_than_members) {

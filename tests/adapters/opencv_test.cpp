@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// [opencv]
 #include <lockstep/adapters/opencv.hpp>
 
+// [/opencv]
 #include <atomic>
 #include <memory>
 #include <set>
@@ -65,6 +67,19 @@ TEST_F(adapters_opencv, filters_equal_serial_ones_for_any_number_of_members) {
     EXPECT_EQ(cv::getNumThreads(), static_cast<int>(members));
     EXPECT_TRUE(are_equal(filtered(5), wanted)) << members;
   }
+}
+
+TEST_F(adapters_opencv, is_set_as_on_the_page) {
+  lockstep::team& team = use(2);
+  const cv::Mat in = some_image(1);
+  cv::Mat out, wanted;
+  // [opencv]
+  cv::parallel::setParallelForBackend(std::make_shared<lockstep::adapters::opencv_backend>(team));
+  cv::GaussianBlur(in, out, {9, 9}, 2.0);  // as without
+  // [/opencv]
+  cv::setNumThreads(0);
+  cv::GaussianBlur(in, wanted, {9, 9}, 2.0);
+  EXPECT_TRUE(are_equal(out, wanted));
 }
 
 TEST_F(adapters_opencv, runs_each_stripe_once_and_numbers_its_threads) {

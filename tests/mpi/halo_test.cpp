@@ -136,6 +136,50 @@ TEST_P(halo_of, HALO_1_HALO_2_every_ghost_has_its_cell_in_3_dimensions) {
   }
 }
 
+TEST_P(halo_of, a_ring_of_columns_is_exchanged_as_on_the_page) {
+  world& world = ranks;
+  team& team = members;
+  const std::size_t rows = 12, columns = 10;
+  const int steps = 3;
+  std::atomic<int> wrong{0};
+  const auto is_mine = [&](const member& me, std::size_t place) {
+    return place % me.size() == me.rank();
+  };
+  std::size_t own_first = 0, own_last = 0, width = 0;
+  const auto write_boundary = [&](member& me, std::vector<double>& u) {
+    for (std::size_t i = own_first; i < own_last; ++i) {
+      for (std::size_t j = 1; is_mine(me, i) && j + 1 < width; ++j) u[i * width + j] = 1;
+    }
+  };
+  const auto work_inside = [](member&) {};
+  const auto read_ghosts = [&](member&, const std::vector<double>& u) {
+    for (std::size_t i = own_first; i < own_last; ++i) {
+      wrong += u[i * width] != 1 || u[i * width + width - 1] != 1;
+    }
+  };
+  // [halo]
+  // The columns are a ring.
+  const lockstep::mpi::decomposition<2> cut(world.size(), {rows, columns}, {false, true});
+  const auto extents = cut.extents_with_ghosts(world.rank(), 1);
+  std::vector<double> u(extents[0] * extents[1]);
+  lockstep::mpi::halo ghosts(world, team, cut.neighbours(world.rank(), u.data(), 1));
+
+  // [/halo]
+  own_first = 1, own_last = extents[0] - 1, width = extents[1];
+  // [halo]
+  world.run(team, [&](lockstep::member& me) {
+    for (int step = 0; step < steps; ++step) {
+      write_boundary(me, u);
+      ghosts.publish(me);       // mine is ready; the last member's call starts the exchange
+      work_inside(me);          // meanwhile the messages are under way
+      ghosts.await_ghosts(me);  // the ghosts are there, and the boundary may be written again
+      read_ghosts(me, u);
+    }
+  });
+  // [/halo]
+  EXPECT_EQ(wrong, 0);
+}
+
 /// Messages that MPI does not send before the receiver is there.
 TEST_P(halo_of, large_blocks_arrive_whole) {
   const decomposition<1> cut(ranks.size(), {ranks.size() << 18}, {true});

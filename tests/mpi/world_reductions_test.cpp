@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -104,6 +105,31 @@ TEST_P(world_reductions, sums_have_the_bits_of_one_process) {
       EXPECT_EQ(wrong, 0) << n;
     }
   }
+}
+
+std::vector<double> rows_of(std::size_t first, std::size_t last) {
+  std::vector<double> rows;
+  for (; first < last; ++first) rows.push_back(term(first));
+  return rows;
+}
+
+TEST_P(world_reductions, a_rank_keeps_its_part_as_on_the_page) {
+  world& world = ranks;
+  team &team = members, alone(1);
+  const std::size_t n = 1000;
+  const double wanted = alone.reduce_each(std::size_t{0}, n, 0.0, term, std::plus<double>());
+  // [reductions]
+  const lockstep::index_range part = world.part_of(n);           // what this rank is asked for
+  const std::vector<double> x = rows_of(part.first, part.last);  // so it keeps these
+  world.run(team, [&](lockstep::member& me) {
+    const double sum = world.reduce_each(
+        me, std::size_t{0}, n, 0.0, [&](std::size_t i) { return x[i - part.first]; },
+        std::plus<double>());
+    // [/reductions]
+    EXPECT_TRUE(same(sum, wanted));
+    // [reductions]
+  });
+  // [/reductions]
 }
 
 template <std::size_t Words>

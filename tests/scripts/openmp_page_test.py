@@ -42,6 +42,12 @@ class CheckOpenmpPage(TreeTest):
         self.assert_bad(tree(page=GOOD_BLOCK + "<!-- side.cpp: two -->\n```cpp\n```\n"), "no snippet 'two'")
         self.assert_bad(tree(page=GOOD_BLOCK + "<!-- other.cpp: one -->\n```cpp\n```\n"), "no snippet 'one'")
 
+    def test_a_block_may_say_who_else_compiles_it_or_why_nobody(self):
+        other = "<!-- compiled by try.py -->\n```cpp\nc();\n```\n"
+        self.assert_good(tree(page=GOOD_BLOCK + other) | {"try.py": f"{SPDX}# coming-from-openmp.md\n"})
+        self.assert_bad(tree(page=GOOD_BLOCK + other), "try.py does not name coming-from-openmp.md")
+        self.assert_good(tree(page=GOOD_BLOCK + other.replace("compiled by try.py", "not compiled: needs hardware")))
+
     def test_every_snippet_is_shown_once(self):
         self.assert_bad(tree(page=GOOD_BLOCK + GOOD_BLOCK), "shown twice")
         self.assert_bad(tree(page="nothing\n"), "no page shows 'one'")
