@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
+
+#include "support/message_of.hpp"
 
 namespace {
 
@@ -62,13 +62,8 @@ TEST(schedule, refuses_a_chunk_of_zero_by_name) {
         +[](std::size_t chunk) { return lockstep::dynamic_schedule(chunk); },
         +[](std::size_t chunk) { return lockstep::guided_schedule(chunk); },
         +[](std::size_t chunk) { return lockstep::grain(chunk); }}) {
-    std::string message;
-    try {
-      make(0);
-    } catch (const std::invalid_argument& error) {
-      message = error.what();
-    }
-    EXPECT_EQ(message, "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
+    EXPECT_EQ(lockstep::test::message_of([&] { make(0); }),
+              "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
     EXPECT_EQ(make(most).chunk(), most);
   }
 }

@@ -9,23 +9,15 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/message_of.hpp"
+
 namespace {
 
-template <class Exception>
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "no exception";
-}
-
 std::string count_message(const std::function<void()>& call) {
-  return message_of<std::invalid_argument>(call);
+  return lockstep::test::message_of<std::invalid_argument>(call);
 }
 std::string rank_message(const std::function<void()>& call) {
-  return message_of<std::out_of_range>(call);
+  return lockstep::test::message_of<std::out_of_range>(call);
 }
 
 TEST(bad_arguments, no_participants_is_refused_by_name) {

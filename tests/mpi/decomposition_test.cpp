@@ -8,8 +8,9 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "support/message_of.hpp"
 
 namespace {
 
@@ -183,18 +184,8 @@ TEST(decomposition, at_the_edge_of_a_grid_that_is_no_ring_there_is_no_neighbour)
   EXPECT_EQ(rank, 1u);
 }
 
-template <class Exception, class Function>
-std::string message_of(Function f) {
-  try {
-    f();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
-
 TEST(decomposition, bad_arguments_are_refused_with_cause_and_remedy) {
+  using lockstep::test::message_of;
   using std::invalid_argument;
   EXPECT_EQ(
       message_of<invalid_argument>([] { decomposition<2>(17, {4, 4}); }),
