@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <map>
 #include <random>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
@@ -152,16 +149,6 @@ TEST(rank_tree, a_region_of_any_size_reaches_all_its_members_by_the_lines_it_nee
   }
 }
 
-TEST(rank_tree, a_region_of_all_members_reaches_them_in_every_team_up_to_600) {
-  for (const std::size_t width : widths()) {
-    for (std::size_t members = 1; members <= exhaustive; ++members) {
-      SCOPED_TRACE(testing::Message() << members << " members, width " << width);
-      check_region(rank_tree(members, width), members);
-      if (HasFatalFailure() || HasNonfatalFailure()) return;
-    }
-  }
-}
-
 TEST(rank_tree, the_same_holds_for_narrow_trees_and_regions_of_any_size) {
   for (const std::size_t width : {2u, 3u}) {
     for (std::size_t members = 1; members <= most_members; ++members) {
@@ -194,21 +181,6 @@ TEST(rank_tree, a_team_up_to_the_width_has_a_single_line_and_one_member_has_none
     EXPECT_EQ(rank_tree(members).lines(), 1u) << members;
   }
   EXPECT_GT(rank_tree(rank_tree::usual_width + 1).lines(), 1u);
-}
-
-TEST(rank_tree, the_way_from_rank_0_to_any_other_is_as_short_as_the_width_allows) {
-  for (const std::size_t width : widths()) {
-    for (const std::size_t members : {2u, 9u, 64u, 65u, 512u, 513u, 600u}) {
-      const rank_tree tree(members, width);
-      std::size_t levels = 0;
-      for (std::size_t reached = 1; reached < members; reached *= width) ++levels;
-      for (std::size_t rank = 1; rank < members; ++rank) {
-        std::size_t hops = 0;
-        for (std::size_t at = rank; at != 0; at = tree.line_at(tree.watched_by(at)).leader) ++hops;
-        EXPECT_LE(hops, levels) << rank << " of " << members << ", width " << width;
-      }
-    }
-  }
 }
 
 /// The tree of a team without groups, as the banner of rank_tree.hpp describes it.

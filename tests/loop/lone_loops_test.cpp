@@ -117,24 +117,6 @@ TEST_P(lone_team_sizes, what_a_stopped_region_throws_ends_a_loop_that_was_stoppe
   }
 }
 
-TEST_P(lone_team_sizes, threads_that_an_iteration_starts_can_be_guests_LONE_2) {
-  team workers(GetParam());
-  std::atomic<int> alone{0};
-  std::atomic<int> visits{0};
-  until_alone(alone, [&] {
-    workers.for_each(0, 3, [&](int i) {
-      if (i != 0 || !is_alone() || ++alone % 32 != 0) return;
-      const lockstep::region_token here = lockstep::this_region();
-      std::thread([&] {
-        const lockstep::inside_region guest(here);
-        workers.for_each(0, 10, [&](int) { ++visits; });
-      }).join();
-    });
-  });
-  EXPECT_EQ(visits % 10, 0);
-  EXPECT_GT(visits, 0);
-}
-
 TEST_P(lone_team_sizes, loops_of_several_threads_visit_every_index_once_LONE_4) {
   team workers(GetParam());
   constexpr int loops = 3000;
@@ -149,18 +131,6 @@ TEST_P(lone_team_sizes, loops_of_several_threads_visit_every_index_once_LONE_4) 
   other.join();
   EXPECT_EQ(first, std::vector<int>(50, loops));
   EXPECT_EQ(second, std::vector<int>(50, loops));
-}
-
-TEST(lone_loops, of_two_teams_each_learns_for_itself_LONE_4) {
-  team one(2), other(2);
-  for (int round = 0; round < 2000; ++round) {
-    team& mine = round % 2 == 0 ? one : other;
-    int visits = 0;
-    mine.for_each(0, 10, [&](int i) {
-      if (i == 9) ++visits;
-    });
-    ASSERT_EQ(visits, 1);
-  }
 }
 
 TEST(lone_loops, below_twice_the_grain_a_loop_needs_nobody) {

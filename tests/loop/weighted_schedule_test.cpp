@@ -13,7 +13,6 @@
 #include <iostream>
 #include <numeric>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -24,6 +23,7 @@
 
 #include "loop/partition.hpp"
 #include "support/effort.hpp"
+#include "support/message_of.hpp"
 
 namespace {
 
@@ -31,21 +31,15 @@ using lockstep::index_range;
 using lockstep::static_block;
 using lockstep::weighted_schedule;
 using lockstep::detail::length_of;
-using lockstep::detail::member_sample;
 using lockstep::detail::weighted_blocks;
 
 static_assert(!std::is_copy_constructible<weighted_schedule>::value, "not copyable");
 
 TEST(weighted_schedule, refuses_impossible_numbers_of_members_by_name) {
   for (const std::size_t members : {std::size_t{0}, std::size_t{65537}}) {
-    std::string message;
-    try {
-      weighted_schedule schedule(members);
-    } catch (const std::invalid_argument& error) {
-      message = error.what();
-    }
-    EXPECT_EQ(message, "lockstep::weighted_schedule: " + std::to_string(members) +
-                           " members given, must be 1 to 65536");
+    EXPECT_EQ(lockstep::test::message_of([&] { weighted_schedule schedule(members); }),
+              "lockstep::weighted_schedule: " + std::to_string(members) +
+                  " members given, must be 1 to 65536");
   }
 }
 
@@ -117,29 +111,6 @@ class simulated_team {
   std::mt19937 random_;
   std::uint64_t now_ = 0;
 };
-
-TEST(weighted_schedule, begins_with_static_blocks_and_balances_members_of_different_speed) {
-  weighted_blocks schedule(2);
-  simulated_team team({1, 3});
-  team.run(schedule, 1000);
-  EXPECT_TRUE(team.is_static(1000));
-  team.run(schedule, 1000, 10);
-  EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 10);
-  EXPECT_NEAR(schedule.weight(0), 0.5, 0.02);
-}
-
-TEST(weighted_schedule, follows_members_whose_speed_changes_after_a_long_balance) {
-  weighted_blocks schedule(3);
-  simulated_team team({1, 3, 2});
-  team.run(schedule, 6000, 500);
-  EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[1])), 3000, 100);
-  team.set_speeds({3, 1, 2});
-  team.run(schedule, 6000, 100);
-  EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 3000, 100);
-  team.set_speeds({2, 2, 2});
-  team.run(schedule, 6000, 150);
-  EXPECT_TRUE(team.is_static(6000));
-}
 
 TEST(weighted_schedule, WEIGHTED_1_covers_loops_of_any_length_while_bounds_move) {
   for (std::size_t size = 2; size <= 9; ++size) {

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -17,23 +16,15 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 
 namespace {
 
 using lockstep::external_team;
 using lockstep::member;
+using lockstep::test::message_of;
 using lockstep::test::watched_thread;
-
-template <class Exception, class Function>
-std::string message_of(Function f) {
-  try {
-    f();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 /// The user's threads.
 class servers {
@@ -137,13 +128,6 @@ TEST_P(external_team_of, release_lets_go_threads_that_wait_for_a_region) {
   team.release();
   team.release();  // nothing is left to be done
   for (std::thread& each : threads) each.join();
-}
-
-TEST_P(external_team_of, who_comes_to_serve_after_release_does_not_wait) {
-  external_team team(members(), policy());
-  team.release();
-  for (std::size_t rank = 1; rank < members(); ++rank) team.serve(rank);
-  EXPECT_TRUE(team.run(1, [](member& me) { EXPECT_EQ(me.size(), 1u); }));
 }
 
 TEST_P(external_team_of, its_end_waits_for_the_threads_that_serve) {

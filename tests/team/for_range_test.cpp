@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <lockstep/weighted_schedule.hpp>
@@ -20,7 +19,6 @@
 
 namespace {
 
-using lockstep::member;
 using lockstep::schedule;
 using lockstep::team;
 
@@ -138,30 +136,6 @@ TEST_P(for_range_of, takes_closures_of_every_size_and_functions_of_every_kind) {
   check(workers.for_range(0, 300, lockstep::independent([at](int i, int last) {
                             for (; i < last; ++i) ++at[i];
                           })));
-}
-
-void add_one(double* first, double* last) {
-  for (; first != last; ++first) *first += 1;
-}
-
-TEST_P(for_range_of, takes_pointers_iterators_and_bounds_of_any_integer_types) {
-  team workers(members(), policy());
-  std::vector<double> values(500, 0.0);
-  using iterator = std::vector<double>::iterator;
-  EXPECT_TRUE(workers.for_range(values.data(), values.data() + values.size(), add_one));
-  EXPECT_TRUE(workers.for_range(values.begin(), values.end(), [](iterator first, iterator last) {
-    for (; first != last; ++first) *first += 1;
-  }));
-  EXPECT_EQ(std::count(values.begin(), values.end(), 2.0), 500);
-  std::atomic<long> sum{0};
-  EXPECT_TRUE(workers.for_range(-100, 100L, [&](long first, long last) {
-    for (; first < last; ++first) sum += first;
-  }));
-  EXPECT_EQ(sum.load(), -100);
-  const auto none = [](long long, long long) { FAIL() << "an empty range has no part"; };
-  EXPECT_TRUE(workers.for_range(5, 5u, none));
-  EXPECT_TRUE(workers.for_range(5, -5, none));
-  EXPECT_TRUE(workers.for_range(5u, -5, none, lockstep::dynamic_schedule()));
 }
 
 TEST_P(for_range_of, reduce_range_has_the_bits_of_reduce_each) {

@@ -7,15 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -27,7 +24,6 @@
 
 namespace {
 
-using lockstep::index_range;
 using lockstep::schedule;
 using lockstep::test::wide_team;
 
@@ -142,28 +138,6 @@ TEST_P(learned_loops, every_pair_and_triple_is_visited_once) {
       expect_all(pairs, often, "pairs, " + name_of(how));
       expect_all(triples, often, "triples, " + name_of(how));
     }
-  }
-}
-
-TEST_P(learned_loops, each_function_is_called_once) {
-  wide_team workers(members(), learns());
-  std::array<int, 5> calls{};
-  for (int round = 0; round < often; ++round) {
-    ASSERT_TRUE(workers.sections([&] { ++calls[0]; }, [&] { ++calls[1]; }, [&] { ++calls[2]; },
-                                 [&] { ++calls[3]; }, [&] { ++calls[4]; }));
-  }
-  EXPECT_EQ(calls, (std::array<int, 5>{often, often, often, often, often}));
-}
-
-TEST_P(learned_loops, weighted_blocks_visit_every_index_once) {
-  wide_team workers(members(), learns());
-  lockstep::weighted_schedule how(members());
-  for (const std::size_t n : {0u, 1u, 15u, 16u, 1000u}) {
-    std::vector<int> visits(n);
-    for (int round = 0; round < often; ++round) {
-      ASSERT_TRUE(workers.for_each(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
-    }
-    expect_all(visits, often, "weighted");
   }
 }
 
@@ -431,57 +405,5 @@ TEST_P(learned_loops, a_request_to_stop_in_the_middle_leaves_out_what_was_not_be
 }
 
 // --- loops in loops ---
-
-TEST_P(learned_loops, loops_in_loops_of_the_same_team_run_where_they_are_called) {
-  wide_team workers(members(), learns());
-  constexpr std::size_t outer = 24, inner = 20;
-  std::vector<int> visits(outer * inner), sums(outer), scans(outer);
-  for (int round = 0; round < often; ++round) {
-    ASSERT_TRUE(workers.for_each(
-        std::size_t{0}, outer,
-        [&](std::size_t i) {
-          workers.for_each(std::size_t{0}, inner, [&](std::size_t j) { ++visits[inner * i + j]; });
-          const auto one = [](std::size_t) { return 1; };
-          sums[i] = workers.reduce_each(std::size_t{0}, inner, 1, one, std::plus<int>());
-          scans[i] = workers.scan_each(std::size_t{0}, inner, 1, one, std::plus<int>(),
-                                       [](std::size_t, int) {});
-        },
-        round % 2 == 0 ? lockstep::static_schedule() : lockstep::grain(1)));
-    for (const std::vector<int>* each : {&sums, &scans}) {
-      ASSERT_EQ(*each, std::vector<int>(outer, static_cast<int>(inner) + 1));
-    }
-  }
-  expect_all(visits, often, "nested");
-}
-
-TEST_P(learned_loops, loops_in_loops_of_another_team_visit_every_index_once) {
-  wide_team inside(2, learns());  // made first: the others wait for it
-  wide_team workers(members(), learns());
-  std::vector<int> visits(8 * 50);
-  for (int round = 0; round < 10; ++round) {
-    ASSERT_TRUE(workers.for_each(
-        std::size_t{0}, std::size_t{8},
-        [&](std::size_t i) {
-          inside.for_each(std::size_t{0}, std::size_t{50},
-                          [&](std::size_t j) { ++visits[50 * i + j]; });
-        },
-        lockstep::grain(1)));
-  }
-  expect_all(visits, 10, "nested in another team");
-}
-
-TEST_P(learned_loops, regions_and_loops_of_all_kinds_take_turns) {
-  wide_team workers(members(), learns());
-  std::vector<int> visits(64);
-  std::vector<int> came(members());
-  for (int round = 0; round < often; ++round) {
-    ASSERT_TRUE(workers.run([&](lockstep::member& me) { ++came[me.rank()]; }));
-    for (const schedule how : all_schedules()) {
-      workers.for_each(std::size_t{0}, visits.size(), [&](std::size_t i) { ++visits[i]; }, how);
-    }
-  }
-  expect_all(came, often, "members");
-  expect_all(visits, often * static_cast<int>(all_schedules().size()), "loops");
-}
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <stdexcept>
 #include <vector>
 
 #include <lockstep/team.hpp>
@@ -18,7 +17,6 @@
 
 namespace {
 
-using lockstep::index_range;
 using lockstep::index_range_2;
 using lockstep::index_range_3;
 using lockstep::member;
@@ -210,88 +208,41 @@ TEST_P(member_loops, GROUP_1_regions_may_end_anywhere_in_the_ring_of_places) {
   }
 }
 
-TEST_P(member_loops, collapse_of_two_visits_every_pair_once) {
-  team workers(members(), policy());
-  const index_range_2 ranges{{3, 12}, {7, 20}};
-  std::vector<int> visits(9 * 13, 0);
-  std::atomic<int> wrong{0};
-  workers.run([&](member& self) {
-    int expected = 0;
-    const auto visit = [&](std::size_t i, std::size_t j) { ++visits[(i - 3) * 13 + (j - 7)]; };
-    for (const schedule how : schedules()) {
-      wrong += !self.for_each(ranges, visit, how);
-      wrong += !all_are(visits, ++expected);
-      self.sync_threads();
-      wrong += !self.for_each(nowait, ranges, visit, how);
-      self.sync_threads();
-      wrong += !all_are(visits, ++expected);
-      self.sync_threads();
-    }
-    self.for_each(index_range_2{{3, 3}, {0, 5}}, visit);
-    self.for_each(index_range_2{{3, 5}, {5, 0}}, visit, lockstep::dynamic_schedule());
-    wrong += !all_are(visits, expected);
-  });
-  EXPECT_EQ(wrong.load(), 0);
-}
-
-TEST_P(member_loops, collapse_of_three_visits_every_triple_once) {
-  team workers(members(), policy());
-  const index_range_3 ranges{{1, 4}, {2, 7}, {3, 10}};
-  std::vector<int> visits(3 * 5 * 7, 0);
-  std::atomic<int> wrong{0};
-  workers.run([&](member& self) {
-    int expected = 0;
-    const auto visit = [&](std::size_t i, std::size_t j, std::size_t k) {
-      ++visits[((i - 1) * 5 + (j - 2)) * 7 + (k - 3)];
-    };
-    for (const schedule how : schedules()) {
-      wrong += !self.for_each(ranges, visit, how);
-      wrong += !all_are(visits, ++expected);
-      self.sync_threads();
-      wrong += !self.for_each(nowait, ranges, visit, how);
-      self.sync_threads();
-      wrong += !all_are(visits, ++expected);
-      self.sync_threads();
-    }
-  });
-  EXPECT_EQ(wrong.load(), 0);
-}
-
-TEST_P(member_loops, collapse_of_more_iterations_than_there_are_numbers_is_refused) {
-  team workers(members(), policy());
-  const std::size_t large = ~std::size_t{0} / 2;
-  EXPECT_THROW(workers.run([&](member& self) {
-    self.for_each(index_range_2{{0, large}, {0, large}}, [](std::size_t, std::size_t) {});
-  }),
-               std::invalid_argument);
-}
-
-TEST_P(member_loops, weighted_loops_visit_every_index_once_while_they_learn) {
-  team workers(members(), policy());
-  lockstep::weighted_schedule how(members());
-  std::vector<int> visits(500, 0);  // plain
-  std::atomic<int> wrong{0};
-  int expected = 0;
-  for (int region = 0; region < (is_slow() ? 2 : 10); ++region) {
-    const int loops = times(20);
-    workers.run([&](member& self) {
-      for (int loop = 1; loop <= loops; ++loop) {
-        wrong += !self.for_each(
-            0, visits.size(),
-            [&](std::size_t i) {
-              // Rank 1 is slow, so that shares move.
-              for (int k = 0; self.rank() == 1 && k < 300; ++k) {
-                std::atomic_signal_fence(std::memory_order_seq_cst);
-              }
-              ++visits[i];
-            },
-            how);
-        wrong += !all_are(visits, expected + loop);
-        self.sync_threads();
-      }
-    });
-    expected += loops;
+/// A member's part in loops over all of `ranges`, whose iterations add 1 to each of the visits. How many times they
+/// were not what they should be.
+template <class Ranges, class Visit>
+int wrong_collapsed_loops(member& self, const std::vector<schedule>& all, const Ranges& ranges,
+                          const Visit& visit, const std::vector<int>& visits) {
+  int expected = 0, wrong = 0;
+  for (const schedule how : all) {
+    wrong += !self.for_each(ranges, visit, how);
+    wrong += !all_are(visits, ++expected);
+    self.sync_threads();
+    wrong += !self.for_each(nowait, ranges, visit, how);
+    self.sync_threads();
+    wrong += !all_are(visits, ++expected);
+    self.sync_threads();
   }
+  return wrong;
+}
+
+TEST_P(member_loops, collapse_of_two_and_of_three_visits_every_pair_or_triple_once) {
+  team workers(members(), policy());
+  std::vector<int> pairs(9 * 13, 0), triples(3 * 5 * 7, 0);
+  std::atomic<int> wrong{0};
+  workers.run([&](member& self) {
+    const auto pair = [&](std::size_t i, std::size_t j) { ++pairs[(i - 3) * 13 + (j - 7)]; };
+    wrong += wrong_collapsed_loops(self, schedules(), index_range_2{{3, 12}, {7, 20}}, pair, pairs);
+    const std::vector<int> before = pairs;
+    self.for_each(index_range_2{{3, 3}, {0, 5}}, pair);
+    self.for_each(index_range_2{{3, 5}, {5, 0}}, pair, lockstep::dynamic_schedule());
+    wrong += pairs != before;
+    const auto triple = [&](std::size_t i, std::size_t j, std::size_t k) {
+      ++triples[((i - 1) * 5 + (j - 2)) * 7 + (k - 3)];
+    };
+    wrong += wrong_collapsed_loops(self, schedules(), index_range_3{{1, 4}, {2, 7}, {3, 10}},
+                                   triple, triples);
+  });
   EXPECT_EQ(wrong.load(), 0);
 }
 

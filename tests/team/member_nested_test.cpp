@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
 #include <lockstep/team.hpp>
@@ -56,21 +55,6 @@ TEST_P(member_nested, TEAM_2_a_stop_of_an_inner_region_ends_that_one_only) {
     wrong += outer.stop_requested();
     wrong += !outer.sync_threads();
   }));
-  EXPECT_EQ(wrong.load(), 0);
-}
-
-TEST_P(member_nested, TEAM_3_an_exception_of_an_inner_region_passes_through_the_outer_one) {
-  team workers(members(), policy());
-  EXPECT_THROW(workers.run([&](member& outer) {
-    workers.run([&](member&) {
-      if (outer.rank() == 0) throw std::out_of_range("inner");
-    });
-    outer.sync_threads();
-  }),
-               std::out_of_range);
-  std::atomic<int> wrong{0};
-  std::vector<int> visits(9, 0);
-  EXPECT_TRUE(workers.run([&](member& self) { wrong += use_everything(self, visits); }));
   EXPECT_EQ(wrong.load(), 0);
 }
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -215,39 +214,6 @@ TEST_P(member_stop, MEMBER_3_whoever_waits_is_let_go_by_request_stop_from_outsid
     EXPECT_EQ(told.load(), members() - 1);
     expect_usable(workers);
   }
-}
-
-TEST_P(member_stop, MEMBER_3_constructs_called_after_the_stop_say_so_on_every_member) {
-  team workers(members(), policy());
-  int turn = 0;
-  for (const waiting_place& place : waiting_places()) {
-    SCOPED_TRACE(place.name);
-    // It waits for a step of member 0. For member 0 itself that is an error: nobody else can publish the step.
-    if (std::string(place.name).find("await_step") != std::string::npos) continue;
-    std::atomic<std::size_t> told{0};
-    EXPECT_FALSE(workers.run([&](member& self) {
-      self.request_stop();
-      told += place.wait(self);
-    }));
-    EXPECT_EQ(told.load(), members());
-    if (is_slow() && ++turn == 4) break;
-  }
-  expect_usable(workers);
-}
-
-TEST_P(member_stop, MEMBER_3_region_stopped_that_a_member_lets_pass_stays_inside_run) {
-  team workers(members(), policy());
-  std::atomic<std::size_t> passed{0};
-  EXPECT_FALSE(workers.run([&](member& self) {
-    if (self.rank() == self.size() - 1) self.request_stop();
-    while (true) {
-      self.sync_sum(1);
-      ++passed;
-      if (self.size() == 1 && passed > 1000) return;  // told by the count below
-    }
-  }));
-  EXPECT_LE(passed.load(), members());
-  expect_usable(workers);
 }
 
 TEST_P(member_stop, MEMBER_3_members_that_do_not_look_at_the_answer_do_no_harm) {

@@ -122,21 +122,6 @@ TEST_P(member_sync, strings_are_joined_in_the_order_of_ranks) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_sync, sums_of_floating_point_have_the_same_bits_on_every_member_and_in_every_run) {
-  team workers(members(), policy());
-  const auto value = [](std::size_t rank) { return 0.1 + 1e10 * static_cast<double>(rank % 3); };
-  double expected = value(0);
-  for (std::size_t rank = 1; rank < members(); ++rank) expected += value(rank);
-  std::atomic<int> wrong{0};
-  for (int region = 0; region < times(50); ++region) {
-    workers.run([&](member& self) {
-      dawdle(self.rank(), static_cast<std::size_t>(region));
-      wrong += self.sync_sum(value(self.rank())) != expected;
-    });
-  }
-  EXPECT_EQ(wrong.load(), 0);
-}
-
 TEST_P(member_sync, min_max_count_and_or_see_the_values_of_all_members) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
@@ -274,22 +259,6 @@ TEST_P(member_sync, GROUP_1_members_that_stood_still_come_back_in_step_across_bo
       for (const int each : visits) wrong += each != 1;
       wrong += self.broadcast(k - 1, std::string(30, 'b')) != std::string(30, 'b');
     });
-  }
-  EXPECT_EQ(wrong.load(), 0);
-}
-
-TEST(member_sync, GROUP_1_a_team_of_16_runs_on_all_numbers_of_members_up_and_down) {
-  team workers(16);
-  std::atomic<int> wrong{0};
-  for (int round = 0; round < 5; ++round) {
-    for (const std::size_t k : {16u, 8u, 9u, 8u, 1u, 9u, 7u, 16u, 2u, 16u, 3u}) {
-      workers.run(k, [&](member& self) {
-        for (int phase = 0; phase < 5; ++phase) {
-          dawdle(self.rank(), static_cast<std::size_t>(phase));
-          wrong += self.sync_sum<std::size_t>(1) != k;
-        }
-      });
-    }
   }
   EXPECT_EQ(wrong.load(), 0);
 }

@@ -54,6 +54,16 @@ void expect_on_unless_told(const team_options& told_on, const char* variable, co
   }
 }
 
+const std::string no_other_variables =
+    "  LOCKSTEP_ANTICIPATE not set\n"
+    "  LOCKSTEP_LEARN not set\n"
+    "  LOCKSTEP_CPU_SEPARATION not set\n"
+    "  LOCKSTEP_LEDGER not set\n"
+    "  LOCKSTEP_TRACE not set\n"
+    "  LOCKSTEP_WATCHDOG not set\n"
+    "  LOCKSTEP_DELAY not set\n"
+    "  LOCKSTEP_DISPLAY_ENV not set\n";
+
 TEST(display, it_says_what_was_decided) {
   const machine_with_topology machine = {2,
                                          2.5,
@@ -79,15 +89,8 @@ TEST(display, it_says_what_was_decided) {
             "  process fence: a fence\n"
             "  LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536\n"
             "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
-            "  LOCKSTEP_PROC_BIND='5,0,9'\n"
-            "  LOCKSTEP_ANTICIPATE not set\n"
-            "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_CPU_SEPARATION not set\n"
-            "  LOCKSTEP_LEDGER not set\n"
-            "  LOCKSTEP_TRACE not set\n"
-            "  LOCKSTEP_WATCHDOG not set\n"
-            "  LOCKSTEP_DELAY not set\n"
-            "  LOCKSTEP_DISPLAY_ENV not set\n");
+            "  LOCKSTEP_PROC_BIND='5,0,9'\n" +
+                no_other_variables);
 }
 
 TEST(display, it_says_what_is_so_when_nothing_is_said) {
@@ -106,15 +109,8 @@ TEST(display, it_says_what_is_so_when_nothing_is_said) {
             "  process fence: a fence\n"
             "  LOCKSTEP_NUM_THREADS not set\n"
             "  LOCKSTEP_WAIT_POLICY not set\n"
-            "  LOCKSTEP_PROC_BIND not set\n"
-            "  LOCKSTEP_ANTICIPATE not set\n"
-            "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_CPU_SEPARATION not set\n"
-            "  LOCKSTEP_LEDGER not set\n"
-            "  LOCKSTEP_TRACE not set\n"
-            "  LOCKSTEP_WATCHDOG not set\n"
-            "  LOCKSTEP_DELAY not set\n"
-            "  LOCKSTEP_DISPLAY_ENV not set\n");
+            "  LOCKSTEP_PROC_BIND not set\n" +
+                no_other_variables);
 }
 
 TEST(display, variables_of_observers_are_shown) {

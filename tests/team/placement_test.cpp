@@ -42,17 +42,6 @@ cpu_topology machine(unsigned packages, unsigned cores, unsigned siblings) {
   return cpus;
 }
 
-/// Two fast cores with two siblings each, CPUs 0,1 and 2,3, and four efficient ones, CPUs 4 to 7.
-cpu_topology hybrid() {
-  cpu_topology cpus;
-  for (unsigned cpu = 0; cpu < 4; ++cpu) {
-    cpus.push_back({cpu, cpu / 2, 0, cpu % 2, core_kind::performance, 0, 0});
-  }
-  for (unsigned cpu = 4; cpu < 8; ++cpu)
-    cpus.push_back({cpu, cpu - 2, 0, 0, core_kind::efficiency, 0, 0});
-  return cpus;
-}
-
 /// One package of two nodes of two caches of two cores each.
 cpu_topology chiplets() {
   cpu_topology cpus;
@@ -62,13 +51,6 @@ cpu_topology chiplets() {
   return cpus;
 }
 
-TEST(placement_close, fills_a_core_then_a_package) {
-  const cpu_topology cpus = machine(2, 4, 2);  // CPU 8 to 15 are the siblings of 0 to 7
-  EXPECT_EQ(plan(cpus, 1, binding::close()), numbers({0}));
-  EXPECT_EQ(plan(cpus, 3, binding::close()), numbers({0, 8, 1}));
-  EXPECT_EQ(plan(cpus, 10, binding::close()), numbers({0, 8, 1, 9, 2, 10, 3, 11, 4, 12}));
-}
-
 TEST(placement_close, fills_a_cache_then_a_node) {
   cpu_topology cpus = chiplets();
   for (cpu_place& place : cpus)
@@ -76,36 +58,11 @@ TEST(placement_close, fills_a_cache_then_a_node) {
   EXPECT_EQ(plan(cpus, 8, binding::close()), numbers({2, 3, 0, 1, 6, 7, 4, 5}));
 }
 
-TEST(placement_close, fills_fast_cores_before_efficient_ones) {
-  EXPECT_EQ(plan(hybrid(), 3, binding::close()), numbers({0, 1, 2}));
-  EXPECT_EQ(plan(hybrid(), 7, binding::close()), numbers({0, 1, 2, 3, 4, 5, 6}));
-}
-
-TEST(placement_cores, neighbouring_cores_of_one_package_come_first) {
-  const cpu_topology cpus = machine(2, 4, 2);
-  EXPECT_EQ(plan(cpus, 1, binding::cores()), numbers({0}));
-  EXPECT_EQ(plan(cpus, 3, binding::cores()), numbers({0, 1, 2}));
-  EXPECT_EQ(plan(cpus, 6, binding::cores()), numbers({0, 1, 2, 3, 4, 5}));
-}
-
 TEST(placement_cores, siblings_come_after_all_cores_and_next_to_each_other) {
   const cpu_topology cpus = machine(2, 2, 2);  // CPU 4 to 7 are the siblings of 0 to 3
   EXPECT_EQ(plan(cpus, 4, binding::cores()), numbers({0, 1, 2, 3}));
   EXPECT_EQ(plan(cpus, 5, binding::cores()), numbers({0, 4, 1, 2, 3}));
   EXPECT_EQ(plan(cpus, 8, binding::cores()), numbers({0, 4, 1, 5, 2, 6, 3, 7}));
-}
-
-TEST(placement_cores, fast_cores_come_before_efficient_ones_and_those_before_siblings) {
-  EXPECT_EQ(plan(hybrid(), 2, binding::cores()), numbers({0, 2}));
-  EXPECT_EQ(plan(hybrid(), 5, binding::cores()), numbers({0, 2, 4, 5, 6}));
-  EXPECT_EQ(plan(hybrid(), 7, binding::cores()), numbers({0, 1, 2, 4, 5, 6, 7}));
-}
-
-TEST(placement_spread, nodes_then_caches_then_cores_are_taken_in_turns) {
-  EXPECT_EQ(plan(chiplets(), 2, binding::spread()), numbers({0, 4}));
-  EXPECT_EQ(plan(chiplets(), 4, binding::spread()), numbers({0, 4, 2, 6}));
-  EXPECT_EQ(plan(chiplets(), 5, binding::spread()), numbers({0, 4, 2, 6, 1}));
-  EXPECT_EQ(plan(chiplets(), 8, binding::spread()), numbers({0, 4, 2, 6, 1, 5, 3, 7}));
 }
 
 TEST(placement_spread, packages_are_taken_in_turns_and_cores_evenly) {
@@ -124,12 +81,6 @@ TEST(placement_spread, packages_of_unequal_size_are_used_up) {
   EXPECT_EQ(plan(cpus, 2, binding::spread()), numbers({0, 3}));
   EXPECT_EQ(plan(cpus, 3, binding::spread()), numbers({0, 3, 4}));
   EXPECT_EQ(plan(cpus, 4, binding::spread()), numbers({0, 3, 4, 5}));
-}
-
-TEST(placement_spread, fast_cores_come_before_efficient_ones_and_those_before_siblings) {
-  EXPECT_EQ(plan(hybrid(), 2, binding::spread()), numbers({0, 2}));
-  EXPECT_EQ(plan(hybrid(), 4, binding::spread()), numbers({0, 2, 4, 6}));
-  EXPECT_EQ(plan(hybrid(), 7, binding::spread()), numbers({0, 2, 4, 5, 6, 7, 1}));
 }
 
 TEST(placement, members_beyond_the_cpus_begin_anew) {

@@ -258,22 +258,6 @@ TEST_P(sub_teams, one_whose_maker_threw_before_the_others_had_it_is_let_go) {
   }
 }
 
-TEST_P(sub_teams, MEMBER_3_a_stopped_region_stops_its_sub_teams) {
-  team workers(members(), policy());
-  std::atomic<std::size_t> told{0};
-  EXPECT_FALSE(workers.run([&](member& self) {
-    sub_team alone = self.split(self.rank()), half = self.split(self.rank() % 2);
-    static_cast<void>(self.sync_threads_unless_stopped());  // all have theirs
-    if (self.rank() == 0) self.request_stop();
-    while (half->sync_threads_unless_stopped()) continue;
-    told +=
-        !alone->sync_threads_unless_stopped() && half->stop_requested() && alone->stop_requested();
-    half->sync_sum(1);
-    ADD_FAILURE() << "the region is stopped";
-  }));
-  EXPECT_EQ(told.load(), members());
-}
-
 TEST_P(sub_teams, MEMBER_3_request_stop_of_a_sub_team_ends_the_whole_region) {
   team workers(members(), policy());
   EXPECT_FALSE(workers.run([&](member& self) {

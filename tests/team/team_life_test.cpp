@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "team/placement.hpp"
 
@@ -34,18 +35,8 @@ using lockstep::member;
 using lockstep::started_region;
 using lockstep::team;
 using lockstep::team_options;
+using lockstep::test::message_of;
 using lockstep::test::watched_thread;
-
-/// The text of the Exception that f() throws.
-template <class Exception, class Function>
-std::string message_of(Function f) {
-  try {
-    f();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 /// The threads of this process whose names begin so.
 std::size_t threads_named(const std::string& beginning) {
@@ -112,19 +103,6 @@ TEST_P(started_team, the_workers_run_before_join_and_the_caller_in_it) {
   }
 }
 
-TEST_P(started_team, what_happens_before_start_is_seen_by_all_and_all_is_seen_after_join) {
-  team workers(members(), policy());
-  long plain = 0;
-  std::vector<long> seen(members());
-  for (long region = 1; region <= 100; ++region) {
-    plain = region;
-    started_region started =
-        workers.start([&plain, &seen](member& me) { seen[me.rank()] = plain; });
-    started.join();
-    ASSERT_EQ(seen, std::vector<long>(members(), region));
-  }
-}
-
 TEST_P(started_team, a_small_closure_is_copied_and_a_large_one_is_called_where_it_is) {
   team workers(members(), policy());
   for (int region = 0; region < 20; ++region) {
@@ -149,23 +127,6 @@ TEST_P(started_team, a_small_closure_is_copied_and_a_large_one_is_called_where_i
     EXPECT_TRUE(started.join());
     EXPECT_EQ(got, std::vector<long>(members(), region + 1000));
   }
-}
-
-TEST_P(started_team, members_wait_for_the_callers_part_in_sync_threads) {
-  team workers(members(), policy());
-  bool joining = false;  // plain: seen after sync_threads()
-  std::atomic<std::size_t> wrong{0};
-  const auto f = [&](member& me) {
-    if (me.rank() == 0) joining = true;
-    me.sync_threads();
-    wrong += !joining;
-  };
-  for (int region = 0; region < 20; ++region) {
-    joining = false;
-    started_region started = workers.start(f);
-    EXPECT_TRUE(started.join());
-  }
-  EXPECT_EQ(wrong.load(), 0u);
 }
 
 TEST_P(started_team, TEAM_2_regions_between_start_and_join_run_inline) {
@@ -297,7 +258,7 @@ TEST(team_life, join_inside_a_region_of_another_team_is_refused) {
   started_region started = workers.start([](member&) {});
   std::atomic<int> refusals{0};
   others.run([&](member&) {
-    refusals += message_of<std::logic_error>([&] { started.join(); }) != "nothing was thrown";
+    refusals += message_of<std::logic_error>([&] { started.join(); }) != "no exception";
   });
   EXPECT_EQ(refusals.load(), 2);
   EXPECT_TRUE(started.join());
@@ -340,24 +301,6 @@ TEST(team_life, a_member_count_out_of_range_is_refused_by_name) {
   EXPECT_THROW(team(0), std::invalid_argument);
   EXPECT_THROW(team(65537), std::invalid_argument);
   expect_usable(workers);
-}
-
-TEST(team_life, run_on_k_members_leaves_the_others_out_and_changes_from_region_to_region) {
-  for (const std::size_t members : {1u, 2u, 8u, 9u, 17u}) {
-    team workers(members);
-    std::vector<int> calls(members), expected(members);
-    for (std::size_t region = 0; region < 60; ++region) {
-      const std::size_t k = 1 + region * 5 % members;
-      EXPECT_TRUE(workers.run(k, [&](member& me) {
-        EXPECT_EQ(me.size(), k);
-        EXPECT_EQ(me.sync_sum(std::size_t{1}), k);
-        ++calls[me.rank()];
-        EXPECT_TRUE(me.sync_threads());
-      }));
-      for (std::size_t rank = 0; rank < k; ++rank) ++expected[rank];
-      ASSERT_EQ(calls, expected) << members << " members, " << k << " of them";
-    }
-  }
 }
 
 TEST(team_life, pause_gives_the_threads_back_and_the_next_region_has_new_ones) {
@@ -542,34 +485,6 @@ TEST(team_life, members_run_where_the_plan_has_bound_them_and_the_caller_where_i
   }
 }
 
-TEST(team_life, TEAM_2_a_nested_region_that_was_stopped_ends_alone) {
-  team workers(3);
-  std::atomic<int> stopped{0}, went_on{0};
-  EXPECT_TRUE(workers.run([&](member& outer) {
-    stopped += !workers.run([](member& inner) {
-      inner.request_stop();
-      EXPECT_FALSE(inner.sync_threads_unless_stopped());
-    });
-    went_on += outer.sync_threads();
-  }));
-  EXPECT_EQ(stopped.load(), 3);
-  EXPECT_EQ(went_on.load(), 3);
-}
-
-TEST(team_life, TEAM_2_a_nested_region_that_left_by_region_stopped_ends_alone) {
-  team workers(3);
-  std::atomic<int> stopped{0}, went_on{0};
-  EXPECT_TRUE(workers.run([&](member& outer) {
-    stopped += !workers.run([](member& inner) {
-      inner.request_stop();
-      lockstep::detail::leave_stopped_region();  // as a construct that has no value to return
-    });
-    went_on += outer.sync_threads();
-  }));
-  EXPECT_EQ(stopped.load(), 3);
-  EXPECT_EQ(went_on.load(), 3);
-}
-
 TEST(team_life, TEAM_2_teams_that_are_called_from_each_others_regions_do_not_wait_in_a_circle) {
   team first(2), second(2), third(2);
   team* const teams[] = {&first, &second, &third};
@@ -593,35 +508,6 @@ TEST(team_life, TEAM_2_teams_that_are_called_from_each_others_regions_do_not_wai
   for (std::thread& each : callers) each.join();
   EXPECT_EQ(calls.load(), 3 * 2 * regions);
   EXPECT_EQ(inner_calls.load(), 3 * regions);
-}
-
-TEST(team_life, a_stop_request_while_no_region_runs_stops_none) {
-  team workers(3);
-  for (int i = 0; i < 50; ++i) {
-    workers.request_stop();
-    expect_usable(workers);
-  }
-}
-
-TEST(team_life, request_stop_of_any_thread_ends_the_region_that_runs) {
-  for (const std::size_t members : {1u, 2u, 9u}) {
-    team workers(members);
-    for (int region = 0; region < 20; ++region) {
-      std::atomic<bool> runs{false};
-      std::thread other([&] {
-        while (!runs) std::this_thread::yield();
-        workers.request_stop();
-      });
-      EXPECT_FALSE(workers.run([&](member& me) {
-        runs = true;
-        while (me.sync_threads_unless_stopped()) {
-        }
-        EXPECT_TRUE(me.stop_requested());
-      }));
-      other.join();
-      expect_usable(workers);
-    }
-  }
 }
 
 // A static team: used before main, ended after it.

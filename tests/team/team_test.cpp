@@ -6,10 +6,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/team_sizes.hpp"
@@ -188,31 +186,6 @@ TEST(team, of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
     }
     EXPECT_EQ(calls.load(), 20 * 64);
   }
-}
-
-TEST(team, a_static_team_may_be_used_before_main_and_ends_at_exit) {
-  static team workers(3);
-  std::atomic<int> calls{0};
-  workers.run([&](member&) { ++calls; });
-  EXPECT_EQ(calls.load(), 3);
-}
-
-TEST(team, closures_of_any_size_and_kind_run_on_all_members) {
-  team workers(3);
-  std::vector<double> x(100, 1.0), y(100, 2.0);
-  const double a = 3.0;
-  workers.for_each(0, x.size(), [&, a](std::size_t i) { y[i] += a * x[i]; });
-  for (const double value : y) EXPECT_EQ(value, 5.0);
-  std::atomic<int> counted{0};
-  struct functor {
-    std::atomic<int>& count;
-    void operator()(member&) { ++count; }
-  };
-  functor not_const{counted};
-  workers.run(not_const);
-  const auto constant = [&counted](member&) { ++counted; };
-  workers.run(constant);
-  EXPECT_EQ(counted.load(), 6);
 }
 
 #if defined(__linux__)  // the clock of another thread
