@@ -44,19 +44,6 @@ TEST(buffer, says_which_iteration_has_overwritten_which) {
   }
 }
 
-TEST(buffer, says_that_it_is_too_small_for_a_node_that_looks_back) {
-  if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
-  buffer<int, 2> values;
-  lockstep::team team(1);
-  graph g;
-  g.node("echo", [&](std::size_t i) {
-    values[i] = 1;
-    if (i >= 2) values[i] += values[i - 2];
-  });
-  lockstep::plan plan(g, team);
-  EXPECT_DEATH(plan.run(9), "value of iteration 0 is wanted, but iteration 2 has overwritten it");
-}
-
 TEST(buffer, says_which_iteration_has_not_left_its_value_yet) {
   if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
   buffer<int, 4> values;

@@ -47,12 +47,6 @@ TEST(graph, is_sound_when_edges_go_forward) {
   EXPECT_EQ(b.number(), 1u);
 }
 
-TEST(graph, of_nothing_is_sound) {
-  const graph g;
-  EXPECT_EQ(g.validate(), "");
-  EXPECT_EQ(failure_of(g), "");
-}
-
 TEST(graph, names_the_nodes_of_a_cycle_of_edges) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
@@ -221,13 +215,6 @@ TEST(graph, joins_blocks_by_a_channel_and_refuses_what_an_edge_is_refused_for) {
   EXPECT_EQ(g.validate(), "");
   EXPECT_NE(g.dot().find("\"a\" -> \"c\";"), std::string::npos) << g.dot();
   EXPECT_NE(g.dot().find("\"b\" -> \"c\""), std::string::npos);
-}
-
-TEST(graph, refuses_an_edge_to_the_same_node) {
-  graph g;
-  const auto a = g.node("a", nothing);
-  EXPECT_THROW(g.edge(a, a), std::invalid_argument);
-  EXPECT_EQ(g.validate(), "");
 }
 
 TEST(graph, refuses_nodes_of_other_graphs_and_of_none) {

@@ -118,23 +118,6 @@ TEST_P(world_graphs, the_bytes_of_an_edge_arrive_in_each_iteration) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST_P(world_graphs, all_ranks_run_a_loop_as_often_as_one_says) {
-  int turns = 0, decided = 0;
-  world_graph g;
-  std::vector<lockstep::graph_node> parts;
-  const auto begin = g.node(0, "begin");
-  const auto test = g.node(last(), "test", [&] { return ++decided % 5 != 0; });
-  for (std::size_t r = 0; r < world_.size(); ++r) {
-    parts.push_back(g.node(r, "part " + std::to_string(r), [&] { ++turns; }));
-    g.edge(begin, parts.back()).edge(parts.back(), test);
-  }
-  g.repeat_while(test, begin);
-  world_plan plan(g, world_, team_);
-  EXPECT_TRUE(plan.run(3));
-  EXPECT_EQ(turns, 15);
-  EXPECT_EQ(decided, world_.rank() == last() ? 15 : 0);
-}
-
 TEST_P(world_graphs, a_value_for_the_next_iteration_goes_to_an_empty_node) {
   std::vector<std::size_t> came;
   std::size_t left = 0, before = 1000;
@@ -147,21 +130,6 @@ TEST_P(world_graphs, a_value_for_the_next_iteration_goes_to_an_empty_node) {
   if (world_.rank() == 0) {
     EXPECT_EQ(came, (std::vector<std::size_t>{1000, 0, 1, 2}));
   }
-}
-
-TEST_P(world_graphs, a_condition_of_another_rank_skips_a_node) {
-  int odd = 0, even = 0, all = 0;
-  world_graph g;
-  const auto test = g.node(0, "test", [](std::size_t i) { return i % 2 == 1; });
-  const auto if_odd = g.node(rank(1), "odd", [&] { ++odd; });
-  const auto if_even = g.node(rank(2), "even", [&] { ++even; });
-  const auto always = g.node(rank(3), "always", [&] { ++all; });
-  g.edge_if(test, if_odd).edge_unless(test, if_even).edge(test, always);
-  world_plan plan(g, world_, team_);
-  EXPECT_TRUE(plan.run(9));
-  EXPECT_EQ(odd, is_on(1) ? 4 : 0);
-  EXPECT_EQ(even, is_on(2) ? 5 : 0);
-  EXPECT_EQ(all, is_on(3) ? 9 : 0);
 }
 
 TEST_P(world_graphs, a_team_wide_node_runs_on_the_members_of_its_rank) {
