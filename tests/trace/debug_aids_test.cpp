@@ -26,7 +26,7 @@ using lockstep::watchdog_options;
 using lockstep::detail::delay_at;
 using lockstep::detail::parse_delay;
 using lockstep::detail::parse_watchdog;
-using lockstep::test::in_child;
+using lockstep::test::expect_in_child;
 using namespace std::chrono_literals;
 
 std::string read_all(int from) {
@@ -206,42 +206,38 @@ TEST(debug_aids, delays_show_that_a_barrier_is_missing_where_runs_without_do_not
 }
 
 TEST(debug_aids, a_right_program_stays_right_under_delays) {
-  EXPECT_EQ(in_child([] {
-              lockstep::detail::begin_to_observe(lockstep::detail::observer::delays);
-              lockstep::team team(team_options().members(3));
-              std::atomic<std::size_t> wrong{0};
-              for (std::uint64_t seed = 0; seed < 10; ++seed) {
-                lockstep::detail::process().delay_seed.store(seed, std::memory_order_relaxed);
-                std::vector<int> values(3);
-                team.run([&](member& me) {
-                  values[me.rank()] = 1;
-                  wrong += me.sync_sum(std::size_t{1}) != 3;
-                  if (values[0] + values[1] + values[2] != 3) std::abort();
-                  me.sync_threads();
-                });
-              }
-              return wrong == 0 ? 0 : 1;
-            }),
-            0);
+  expect_in_child([] {
+    lockstep::detail::begin_to_observe(lockstep::detail::observer::delays);
+    lockstep::team team(team_options().members(3));
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      lockstep::detail::process().delay_seed.store(seed, std::memory_order_relaxed);
+      std::vector<int> values(3);
+      team.run([&](member& me) {
+        values[me.rank()] = 1;
+        EXPECT_EQ(me.sync_sum(std::size_t{1}), 3u);
+        if (values[0] + values[1] + values[2] != 3) std::abort();
+        me.sync_threads();
+      });
+    }
+  });
 }
 
 TEST(debug_aids, with_one_member_all_runs_on_the_calling_thread) {
-  EXPECT_EQ(in_child([] {
-              setenv("LOCKSTEP_NUM_THREADS", "1", 1);
-              lockstep::team team;
-              if (team.size() != 1) return 1;
-              const std::thread::id caller = std::this_thread::get_id();
-              bool is_inline = true;
-              team.run([&](member& me) {
-                is_inline &= std::this_thread::get_id() == caller && me.size() == 1;
-                me.sync_threads();
-                is_inline &= me.sync_sum(5) == 5;
-              });
-              team.for_each(
-                  0, 1000, [&](std::size_t) { is_inline &= std::this_thread::get_id() == caller; });
-              return is_inline ? 0 : 2;
-            }),
-            0);
+  expect_in_child([] {
+    setenv("LOCKSTEP_NUM_THREADS", "1", 1);
+    lockstep::team team;
+    ASSERT_EQ(team.size(), 1u);
+    const std::thread::id caller = std::this_thread::get_id();
+    team.run([&](member& me) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      EXPECT_EQ(me.size(), 1u);
+      me.sync_threads();
+      EXPECT_EQ(me.sync_sum(5), 5);
+    });
+    bool is_inline = true;
+    team.for_each(0, 1000, [&](std::size_t) { is_inline &= std::this_thread::get_id() == caller; });
+    EXPECT_TRUE(is_inline);
+  });
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -71,19 +69,6 @@ TEST(account_table, keeps_the_texts_of_what_is_gone_and_tells_it_from_what_has_i
   EXPECT_NE(second, other);
   EXPECT_STREQ(table.key(second).where.file, "another.cp");
   EXPECT_EQ(table.find(key), second);
-  EXPECT_EQ(table.used(), 3u);
-}
-
-TEST(ledger_board, a_construct_is_found_again_by_its_place) {
-  account_table table(2);
-  const std::size_t a = table.find(key_of("sync_threads", 1)),
-                    b = table.find(key_of("sync_threads", 2)),
-                    c = table.find(key_of("sync_sum", 1));
-  EXPECT_NE(a, b);
-  EXPECT_NE(a, c);
-  EXPECT_NE(b, c);
-  EXPECT_EQ(table.find(key_of("sync_threads", 2)), b);
-  EXPECT_EQ(table.find(key_of("sync_threads", 1)), a);
   EXPECT_EQ(table.used(), 3u);
 }
 
@@ -193,18 +178,6 @@ TEST(ledger_board, meetings_that_are_counted_lightly_are_counted_with_their_long
   EXPECT_EQ(result.constructs[0].count, 1u);
   EXPECT_DOUBLE_EQ(result.constructs[0].all.total, 1000);
   EXPECT_DOUBLE_EQ(result.constructs[0].all.worst, 1000);
-}
-
-TEST(ledger_board, a_long_wait_in_a_meeting_that_is_only_counted_is_noted) {
-  ledger_board board(1, per_second);
-  member_ledger& own = board.of(0);
-  own.long_wait += 500;
-  own.count_light("sync_threads", call_site{"solver.cpp", 1});
-  own.count_light("sync_threads", call_site{"solver.cpp", 1});
-  const ledger::construct one = board.gather("t").constructs.at(0);
-  EXPECT_EQ(one.count, 2u);
-  EXPECT_DOUBLE_EQ(one.all.total, 500);
-  EXPECT_EQ(own.long_wait, 0u);
 }
 
 TEST(ledger_board, constructs_in_two_regions_of_the_user_are_two) {

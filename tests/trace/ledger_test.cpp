@@ -110,22 +110,6 @@ TEST(ledger, counts_each_construct_on_each_member) {
   EXPECT_NE(find(result, "run").file.find("ledger_test.cpp"), std::string::npos);
 }
 
-TEST(ledger, two_places_are_two_constructs) {
-  team two(kept(2));
-  two.run([](member& me) {
-    me.sync_threads();
-    me.sync_threads(call_site{"elsewhere.cpp", 7});
-  });
-  const ledger result = two.ledger();
-  std::size_t places = 0;
-  for (const ledger::construct& each : result.constructs) {
-    if (each.kind != "sync_threads") continue;
-    ++places;
-    EXPECT_EQ(each.count, 1u);
-  }
-  EXPECT_EQ(places, 2u);
-}
-
 TEST(ledger, names_the_member_that_is_always_last) {
   for (std::size_t late = 0; late < 3; ++late) {
     team three(kept(3));
@@ -426,32 +410,6 @@ TEST(ledger, regions_that_are_stopped_leave_it_usable) {
   EXPECT_EQ(find(two.ledger(), "run").count, 20u);
 }
 
-TEST(ledger, is_switched_and_read_by_others_while_regions_run) {
-  team two(2);
-  std::atomic<bool> done{false};
-  std::thread switcher([&] {
-    for (int i = 0; i < 50; ++i) {
-      two.keep_ledger(i % 2 == 0);
-      if (i % 10 == 0) two.reset_ledger();
-      EXPECT_TRUE(nlohmann::json::accept(two.ledger().json()));
-    }
-    two.keep_ledger(true);
-    done.store(true);
-  });
-  int rounds = 0;
-  while (!done.load() || rounds < 100) {
-    two.run([](member& me) {
-      for (int i = 0; i < 5; ++i) me.sync_threads();
-      (void)me.sync_sum(me.rank());
-    });
-    two.for_each(0, 64, [](int) {});
-    ++rounds;
-  }
-  switcher.join();
-  two.run([](member& me) { me.sync_threads(); });
-  EXPECT_FALSE(two.ledger().constructs.empty());
-}
-
 TEST(ledger, counts_all_of_many_short_meetings_of_several_kinds) {
   team two(kept(2));
   constexpr std::uint64_t rounds = 3000;
@@ -510,18 +468,6 @@ TEST(ledger, FILE_5_a_file_that_may_not_grow_raises_no_signal) {
   }
   std::remove(file.c_str());
   EXPECT_EQ(handler.count(), 0);
-}
-
-TEST(ledger, json_says_what_the_data_say) {
-  team two(kept(2));
-  two.run([](member& me) { me.sync_threads(); });
-  const ledger result = two.ledger();
-  const nlohmann::json read = nlohmann::json::parse(result.json());
-  ASSERT_EQ(read.at("constructs").size(), result.constructs.size());
-  for (std::size_t i = 0; i < result.constructs.size(); ++i) {
-    EXPECT_EQ(read["constructs"][i]["kind"], result.constructs[i].kind);
-    EXPECT_EQ(read["constructs"][i]["count"], result.constructs[i].count);
-  }
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -236,19 +235,13 @@ TEST(stuck_report, a_phase_is_said_to_miss_a_member_once) {
 
 TEST(stuck_report, a_member_that_came_to_a_later_phase_is_not_missing) {
   // It was seen later than the others, and has gone on meanwhile.
-  world w;
-  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
-  is_stuck_in(w.member(1, 2), "sync_threads", 42, 13, 8100);
-  EXPECT_TRUE(w.missing(0).empty());
-  EXPECT_EQ(w.missing(1), std::vector<std::uint32_t>{0});
-}
-
-TEST(stuck_report, phases_are_compared_across_their_wrap) {
-  world w;
-  is_stuck_in(w.member(0, 2), "sync_threads", 42, 0xFFFFFFFFu, 8000);
-  is_stuck_in(w.member(1, 2), "sync_threads", 42, 1, 8100);
-  EXPECT_TRUE(w.missing(0).empty());
-  EXPECT_EQ(w.missing(1), std::vector<std::uint32_t>{0});
+  for (const std::uint32_t phase : {12u, 0xFFFFFFFFu}) {
+    world w;
+    is_stuck_in(w.member(0, 2), "sync_threads", 42, phase, 8000);
+    is_stuck_in(w.member(1, 2), "sync_threads", 42, phase + 2, 8100);
+    EXPECT_TRUE(w.missing(0).empty());
+    EXPECT_EQ(w.missing(1), std::vector<std::uint32_t>{0});
+  }
 }
 
 TEST(stuck_report, a_member_of_another_region_or_team_has_not_come) {
@@ -430,17 +423,6 @@ TEST(stuck_report, a_ring_is_found_from_threads_that_lead_into_it) {
     waits(one, wait_kind::mutex, &locks[i == 3 ? 1 : i + 1], 5000);
   }
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2, 3}));
-}
-
-TEST(stuck_report, a_ring_is_found_behind_threads_that_wait_for_nothing) {
-  world w;
-  w.thread("bystander");
-  for (int i = 0; i < 2; ++i) {
-    seen_thread& one = w.thread(std::to_string(i).c_str());
-    holds(one, i == 0 ? &lock_a : &lock_b);
-    waits(one, wait_kind::mutex, i == 0 ? &lock_b : &lock_a, 5000);
-  }
-  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2}));
 }
 
 TEST(stuck_report, two_ways_to_the_same_thread_are_no_ring) {

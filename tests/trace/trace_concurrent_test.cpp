@@ -116,7 +116,7 @@ TEST(trace, OBSERVE_1_all_observers_are_switched_while_threads_run) {
       const auto never = lockstep::watchdog_options().after(std::chrono::hours(1));
       ASSERT_TRUE(lockstep::start_watchdog(never));
     }
-    if (i & 4) here.workers.keep_ledger(true);
+    if (i & 4) here.workers.keep_ledger(true), here.workers.reset_ledger();
     if (i & 8) lockstep::detail::begin_to_observe(lockstep::detail::observer::delays);
     for (int k = 0; k < 20; ++k) {  // while it is made
       if (i & 2) static_cast<void>(lockstep::who_waits());

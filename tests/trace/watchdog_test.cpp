@@ -131,19 +131,26 @@ class told_child {
 void watch(std::chrono::nanoseconds after = soon) {
   if (!lockstep::start_watchdog(watchdog_options().after(after).on_signal(true))) std::abort();
 }
+/// A child that watches itself and gets stuck in `body` says all of these.
+template <class Body>
+void expect_said(std::initializer_list<const char*> all, Body body) {
+  told_child child([&] {
+    watch();
+    body();
+    return 0;
+  });
+  EXPECT_TRUE(child.says(all)) << child.text();
+}
 [[noreturn]] void work_for_ever() {
   static std::atomic<unsigned> work{0};
   while (true) work.fetch_add(1, std::memory_order_relaxed);
 }
 TEST(watchdog, a_missing_notify_is_a_wait_for_the_event) {
-  told_child child([] {
-    watch();
-    lockstep::event never_notified;
-    never_notified.wait();
-    return 0;
-  });
-  EXPECT_TRUE(child.says(
-      {"lockstep watchdog: thread", "has waited ", "for lockstep::event at 0x", ", asleep"}));
+  expect_said({"lockstep watchdog: thread", "has waited ", "for lockstep::event at 0x", ", asleep"},
+              [] {
+                lockstep::event never_notified;
+                never_notified.wait();
+              });
 }
 
 TEST(watchdog, an_object_is_called_by_its_name_also_if_it_was_named_before_the_watch) {
@@ -185,63 +192,42 @@ std::string said_of(const std::string& kind, std::function<void()> wait,
 TEST(watchdog, a_wait_outside_of_constructs_names_the_line_of_its_call) {
   lockstep::test::expect_in_child([] {
     watch(never);
-    {
-      lockstep::event object;
-      EXPECT_HERE("event", object.wait(), object.notify());
-      EXPECT_HERE("event", object.wait_for(1h), object.notify());
-      EXPECT_HERE("event", object.wait_until(lockstep::deadline::never()), object.notify());
-    }
-    {
-      lockstep::auto_reset_event object;
-      EXPECT_HERE("auto_reset_event", object.wait(), object.notify());
-      EXPECT_HERE("auto_reset_event", object.wait_for(1h), object.notify());
-    }
-    {
-      lockstep::manual_reset_event object;
-      EXPECT_HERE("manual_reset_event", object.wait(), object.notify());
-    }
-    {
-      lockstep::latch object(1);
-      EXPECT_HERE("latch", object.wait(), object.count_down());
-      lockstep::latch two(2);
-      EXPECT_HERE("latch", two.arrive_and_wait(), two.count_down());
-    }
-    {
-      lockstep::semaphore object(0);
-      EXPECT_HERE("counting_semaphore", object.acquire(), object.release());
-      EXPECT_HERE("counting_semaphore", object.try_acquire_for(1h), object.release());
-    }
-    {
-      lockstep::eventual<int> object;
-      EXPECT_HERE("eventual", object.get(), object.set_value(1));
-      lockstep::eventual<void> nothing;
-      EXPECT_HERE("eventual", nothing.take(), nothing.set_value());
-      lockstep::future_set<int> set(1);
-      EXPECT_HERE("eventual", set.get(), set.contribute(1));
-    }
-    {
-      lockstep::fan_out object(1);
-      EXPECT_HERE("fan_out", object.wait(0), object.notify());
-      lockstep::fan_in in(1);
-      EXPECT_HERE("fan_in", in.wait(), in.notify(0));
-      lockstep::fan_in_out both(1, 1);
-      EXPECT_HERE("fan_in_out", both.wait(0), both.notify(0));
-    }
-    {
-      lockstep::ranked_barrier object(2);
-      EXPECT_HERE("ranked_barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
-      lockstep::barrier<> split(2);
-      EXPECT_HERE("barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
-    }
-    {
-      lockstep::mailbox object(2);
-      EXPECT_HERE("mailbox", object.wait_and_run(), object.post([] {}));
-    }
-    {
-      lockstep::event ends;
-      lockstep::joinable_thread object([&] { ends.wait(); });
-      EXPECT_HERE("joinable_thread", object.join(), ends.notify());
-    }
+    lockstep::event done;
+    EXPECT_HERE("event", done.wait(), done.notify());
+    EXPECT_HERE("event", done.wait_for(1h), done.notify());
+    EXPECT_HERE("event", done.wait_until(lockstep::deadline::never()), done.notify());
+    lockstep::auto_reset_event one;
+    EXPECT_HERE("auto_reset_event", one.wait(), one.notify());
+    EXPECT_HERE("auto_reset_event", one.wait_for(1h), one.notify());
+    lockstep::manual_reset_event gate;
+    EXPECT_HERE("manual_reset_event", gate.wait(), gate.notify());
+    lockstep::latch once(1), twice(2);
+    EXPECT_HERE("latch", once.wait(), once.count_down());
+    EXPECT_HERE("latch", twice.arrive_and_wait(), twice.count_down());
+    lockstep::semaphore permits(0);
+    EXPECT_HERE("counting_semaphore", permits.acquire(), permits.release());
+    EXPECT_HERE("counting_semaphore", permits.try_acquire_for(1h), permits.release());
+    lockstep::eventual<int> value;
+    EXPECT_HERE("eventual", value.get(), value.set_value(1));
+    lockstep::eventual<void> nothing;
+    EXPECT_HERE("eventual", nothing.take(), nothing.set_value());
+    lockstep::future_set<int> set(1);
+    EXPECT_HERE("eventual", set.get(), set.contribute(1));
+    lockstep::fan_out out(1);
+    EXPECT_HERE("fan_out", out.wait(0), out.notify());
+    lockstep::fan_in in(1);
+    EXPECT_HERE("fan_in", in.wait(), in.notify(0));
+    lockstep::fan_in_out both(1, 1);
+    EXPECT_HERE("fan_in_out", both.wait(0), both.notify(0));
+    lockstep::ranked_barrier ranked(2);
+    EXPECT_HERE("ranked_barrier", ranked.arrive_and_wait(0), ranked.arrive_and_wait(1));
+    lockstep::barrier<> split(2);
+    EXPECT_HERE("barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
+    lockstep::mailbox box(2);
+    EXPECT_HERE("mailbox", box.wait_and_run(), box.post([] {}));
+    lockstep::event ends;
+    lockstep::joinable_thread thread([&] { ends.wait(); });
+    EXPECT_HERE("joinable_thread", thread.join(), ends.notify());
     {
       lockstep::mutex lock;
       lockstep::condition_variable object;
@@ -280,126 +266,68 @@ TEST(watchdog, a_lock_says_no_place_rather_than_that_of_a_guard) {
 }
 
 TEST(watchdog, a_wait_inside_of_a_construct_names_both_places) {
-  told_child child([] {
-    watch();
+  expect_said({"for single (", ": lockstep::event 'told' at 0x"}, [] {
     lockstep::event never_notified;
     const lockstep::named_object name(&never_notified, "told");
     lockstep::team team(team_options().members(2));
     team.run([&](member& me) { me.single([&] { never_notified.wait(); }); });
-    return 0;
   });
-  EXPECT_TRUE(child.says({"for single (", ": lockstep::event 'told' at 0x"}));
 }
 
 TEST(watchdog, mismatched_sync_threads_are_named_with_both_places) {
-  told_child child([] {
-    watch();
-    lockstep::team team(team_options().members(2));
-    team.run([](member& me) {
-      if (me.rank() == 0) me.sync_threads();
-      me.sync_threads();
-    });
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "    missing: rank 1, thread ",
-                          "watchdog_test.cpp:", "missing: rank 1, thread ",
-                          "its part of the region ended", "different places in phase ",
-                          ": rank 0 was at sync_threads (", ", rank 1 at sync_threads ("}))
-      << child.text();
-}
-
-TEST(watchdog, two_mutexes_taken_in_different_orders_are_a_deadlock) {
-  told_child child([] {
-    watch();
-    lockstep::mutex a, b;
-    lock_crosswise(a, b);
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"for lockstep::mutex at 0x", "; held by thread", "holds the lock at 0x",
-                          "deadlock: these wait for each other\n    thread ",
-                          " waits for lockstep::mutex at ", ", and so for thread "}));
+  expect_said({"come: rank 0; missing: rank 1", "    missing: rank 1, thread ",
+               "watchdog_test.cpp:", "missing: rank 1, thread ", "its part of the region ended",
+               "different places in phase ", ": rank 0 was at sync_threads (",
+               ", rank 1 at sync_threads ("},
+              [] {
+                lockstep::team team(team_options().members(2));
+                team.run([](member& me) {
+                  if (me.rank() == 0) me.sync_threads();
+                  me.sync_threads();
+                });
+              });
 }
 
 TEST(watchdog, a_thread_that_joins_one_that_waits_for_its_lock_is_in_a_deadlock) {
-  told_child child([] {
-    watch();
-    lockstep::mutex lock;
-    const std::lock_guard<lockstep::mutex> held(lock);
-    lockstep::joinable_thread other([&] { lock.lock(); });
-    other.join();
-    return 0;
-  });
-  EXPECT_TRUE(
-      child.says({" for lockstep::joinable_thread at 0x", "; that is up to thread",
-                  "deadlock: these wait for each other\n    thread ",
-                  " waits for lockstep::joinable_thread at ", " waits for lockstep::mutex at "}));
-}
-
-TEST(watchdog, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
-  told_child child([] {
-    watch();
-    lockstep::team team(team_options().members(2));
-    team.run([](member& me) {
-      me.await_step(1 - me.rank(), 1);
-      me.publish(1);
-    });
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"of rank 1", "of rank 0", "that is up to thread",
-                          "deadlock: these wait for each other", ", and so for thread "}));
-}
-
-TEST(watchdog, a_member_that_left_its_region_early_is_missing) {
-  told_child child([] {
-    watch();
-    lockstep::team team(team_options().members(3));
-    team.run([](member& me) {
-      me.sync_threads();
-      if (me.rank() == 2) return;
-      me.sync_threads();
-    });
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"come: ranks 0, 1; missing: rank 2", "missing: rank 2, thread ",
-                          "it was last in sync_threads (", "its part of the region ended"}));
+  expect_said({" for lockstep::joinable_thread at 0x", "; that is up to thread",
+               "deadlock: these wait for each other\n    thread ",
+               " waits for lockstep::joinable_thread at ", " waits for lockstep::mutex at "},
+              [] {
+                lockstep::mutex lock;
+                const std::lock_guard<lockstep::mutex> held(lock);
+                lockstep::joinable_thread other([&] { lock.lock(); });
+                other.join();
+              });
 }
 
 TEST(watchdog, a_member_that_swallowed_its_exception_is_missing_at_the_place_that_it_skipped) {
-  told_child child([] {
-    watch();
-    lockstep::team team(team_options().members(2));
-    lockstep::event told;
-    team.run([&](member& me) {
-      try {
-        me.sync_threads();
-        if (me.rank() == 1) throw std::runtime_error("swallowed");
-        me.sync_threads();
-      } catch (const std::runtime_error&) {
-      }
-      if (me.rank() == 1) told.wait();
-    });
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "missing: rank 1, thread ",
-                          "for lockstep::event at 0x", "it was last in sync_threads ("}))
-      << child.text();
+  expect_said({"come: rank 0; missing: rank 1", "missing: rank 1, thread ",
+               "for lockstep::event at 0x", "it was last in sync_threads ("},
+              [] {
+                lockstep::team team(team_options().members(2));
+                lockstep::event told;
+                team.run([&](member& me) {
+                  try {
+                    me.sync_threads();
+                    if (me.rank() == 1) throw std::runtime_error("swallowed");
+                    me.sync_threads();
+                  } catch (const std::runtime_error&) {
+                  }
+                  if (me.rank() == 1) told.wait();
+                });
+              });
 }
 
 TEST(watchdog, a_member_of_an_external_team_that_never_serves_is_nobody) {
-  told_child child([] {
-    watch();
+  expect_said({"the end of a member's part", ": rank 2, which no thread is known to be"}, [] {
     lockstep::external_team team(3);
     std::thread first([&] { team.serve(1); });
     team.run([](member&) {});
-    return 0;
   });
-  EXPECT_TRUE(
-      child.says({"the end of a member's part", ": rank 2, which no thread is known to be"}));
 }
 
 TEST(watchdog, a_node_that_does_not_end_is_named) {
-  told_child child([] {
-    watch();
+  expect_said({"in node 'stuck' for ", "a step of a plan", "that is up to thread"}, [] {
     lockstep::team team(team_options().members(2));
     lockstep::graph g;
     const auto begin = g.node("begin", [] {});
@@ -408,25 +336,20 @@ TEST(watchdog, a_node_that_does_not_end_is_named) {
     g.edge(begin, stuck).edge(stuck, end);
     lockstep::plan plan(g, team);
     plan.run();
-    return 0;
   });
-  EXPECT_TRUE(child.says({"in node 'stuck' for ", "a step of a plan", "that is up to thread"}));
 }
 
 TEST(watchdog, a_member_in_an_endless_loop_is_said_to_run) {
-  told_child child([] {
-    watch();
-    lockstep::team team(team_options().members(2));
-    team.run([](member& me) {
-      me.sync_threads();
-      if (me.rank() == 1) work_for_ever();
-      me.sync_threads();
-    });
-    return 0;
-  });
-  EXPECT_TRUE(
-      child.says({"missing: rank 1", "rank 1 of 2 in region ",
-                  "waits for nothing that lockstep knows", "it was last in sync_threads ("}));
+  expect_said({"missing: rank 1", "rank 1 of 2 in region ", "waits for nothing that lockstep knows",
+               "it was last in sync_threads ("},
+              [] {
+                lockstep::team team(team_options().members(2));
+                team.run([](member& me) {
+                  me.sync_threads();
+                  if (me.rank() == 1) work_for_ever();
+                  me.sync_threads();
+                });
+              });
 }
 
 TEST(watchdog, a_member_that_waits_for_a_stopped_process_is_said_to_sleep_in_the_system) {
@@ -452,24 +375,8 @@ TEST(watchdog, a_member_that_waits_for_a_stopped_process_is_said_to_sleep_in_the
       {"missing: rank 1", "(it sleeps in a call of the system)", "its part of the region began"}));
 }
 
-TEST(watchdog, a_sub_team_is_watched_too) {
-  told_child child([] {
-    watch();
-    lockstep::team team(team_options().members(3));
-    team.run([](member& me) {
-      lockstep::sub_team part = me.split(me.rank() / 2);
-      part->sync_threads();
-      if (me.rank() == 0) part->sync_threads();
-      me.sync_threads();
-    });
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"missing: rank 1", "deadlock: these wait for each other"}));
-}
-
 TEST(watchdog, a_step_in_a_sub_team_is_up_to_a_member_of_the_sub_team) {
-  told_child child([] {
-    watch();
+  expect_said({"of rank 1, asleep; that is up to thread ", " 'lockstep 3'; "}, [] {
     lockstep::team team(team_options().members(4));
     team.run([](member& me) {
       lockstep::sub_team half = me.split(me.rank() % 2);
@@ -477,9 +384,7 @@ TEST(watchdog, a_step_in_a_sub_team_is_up_to_a_member_of_the_sub_team) {
       if (me.rank() == 1) half->await_step(1, 1);
       if (me.rank() == 3) work_for_ever();
     });
-    return 0;
   });
-  EXPECT_TRUE(child.says({"of rank 1, asleep; that is up to thread ", " 'lockstep 3'; "}));
 }
 
 TEST(watchdog, the_end_of_a_nested_region_is_up_to_a_member_of_that) {
@@ -529,46 +434,42 @@ TEST(watchdog, a_barrier_of_its_own_says_who_has_come_and_who_is_missing) {
 }
 
 TEST(watchdog, a_missing_rank_of_a_barrier_is_the_thread_that_waited_there_before) {
-  told_child child([] {
-    watch();
-    lockstep::ranked_barrier object(2);
-    std::thread other([&] {
-      lockstep::name_this_thread("the late one");
-      object.arrive_and_wait(1);
-      work_for_ever();
-    });
-    // The other one waits for long, so that it is seen.
-    while (lockstep::who_waits().find("as rank 1 of 2") == std::string::npos) {
-      std::this_thread::yield();
-    }
-    object.arrive_and_wait(0);
-    object.arrive_and_wait(0);
-    return 0;
-  });
-  EXPECT_TRUE(child.says({": 1 waits; 1 of 2 have come: rank 0; missing: rank 1\n",
-                          "    missing: rank 1, who was last thread ",
-                          "'the late one': waits for nothing that lockstep knows"}));
+  expect_said({": 1 waits; 1 of 2 have come: rank 0; missing: rank 1\n",
+               "    missing: rank 1, who was last thread ",
+               "'the late one': waits for nothing that lockstep knows"},
+              [] {
+                lockstep::ranked_barrier object(2);
+                std::thread other([&] {
+                  lockstep::name_this_thread("the late one");
+                  object.arrive_and_wait(1);
+                  work_for_ever();
+                });
+                // The other one waits for long, so that it is seen.
+                while (lockstep::who_waits().find("as rank 1 of 2") == std::string::npos) {
+                  std::this_thread::yield();
+                }
+                object.arrive_and_wait(0);
+                object.arrive_and_wait(0);
+              });
 }
 
 TEST(watchdog, latches_barriers_and_fans_say_what_lacks) {
-  told_child child([] {
-    watch();
-    lockstep::latch count(3);
-    lockstep::barrier<> split(4);
-    lockstep::fan_in_out both(3, 1);
-    both.notify(1);
-    std::thread a([&] { count.arrive_and_wait(); }), b([&] { split.arrive_and_wait(); });
-    both.wait(0);
-    a.join();
-    b.join();
-    return 0;
-  });
-  EXPECT_TRUE(child.says({"  lockstep::latch at 0x",
-                          ": 1 waits; when the last one began to, 2 more were to come\n",
-                          "  lockstep::barrier at 0x",
-                          ", phase 1: 1 waits; when the last one began to, 3 more were to come\n",
-                          "  lockstep::fan_in_out at 0x",
-                          ": 1 waits; 1 of 3 have notified: rank 1; missing: ranks 0, 2\n"}));
+  expect_said(
+      {"  lockstep::latch at 0x", ": 1 waits; when the last one began to, 2 more were to come\n",
+       "  lockstep::barrier at 0x",
+       ", phase 1: 1 waits; when the last one began to, 3 more were to come\n",
+       "  lockstep::fan_in_out at 0x",
+       ": 1 waits; 1 of 3 have notified: rank 1; missing: ranks 0, 2\n"},
+      [] {
+        lockstep::latch count(3);
+        lockstep::barrier<> split(4);
+        lockstep::fan_in_out both(3, 1);
+        both.notify(1);
+        std::thread a([&] { count.arrive_and_wait(); }), b([&] { split.arrive_and_wait(); });
+        both.wait(0);
+        a.join();
+        b.join();
+      });
 }
 
 /// What a child says of a wait that a stop has made too long; nothing if the child was so slow before or after the stop
