@@ -10,7 +10,6 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <new>
 #include <ratio>
 #include <stop_token>
 #include <thread>
@@ -211,30 +210,6 @@ TYPED_TEST(condition_contract, a_bounded_queue_passes_every_item_once) {
   });
 }
 
-TYPED_TEST(condition_contract, a_broadcast_chain_visits_the_threads_in_turn) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    for (const unsigned threads : {2u, 3u, 16u}) {
-      if (policy.is_spin() && threads > 3) continue;
-      const int rounds = this->rounds(policy, threads, 500);
-      condition_variable condition(policy);
-      TypeParam guard;
-      int value = 0;
-      run_threads(threads, [&](std::size_t rank) {
-        auto lock = guard.make();
-        while (value < rounds) {
-          if (value % static_cast<int>(threads) == static_cast<int>(rank)) {
-            ++value;
-            condition.notify_all();
-          } else {
-            condition.wait(lockable(lock));
-          }
-        }
-      });
-      EXPECT_EQ(value, rounds);
-    }
-  });
-}
-
 TYPED_TEST(condition_contract, without_a_notification_no_wait_returns_before_its_deadline) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     condition_variable condition(policy);
@@ -291,33 +266,6 @@ TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread
       }
     });
     EXPECT_EQ(taken, count);
-  });
-}
-
-TYPED_TEST(condition_contract, the_last_waiter_may_destroy_it_while_the_notifier_is_still_inside) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int rounds = policy.is_spin() ? 50 : lockstep::test::effort(500);
-    for (int i = 0; i < rounds; ++i) {
-      auto* const storage = new unsigned char[sizeof(condition_variable)];
-      auto* const condition = ::new (storage) condition_variable(policy);
-      TypeParam guard;
-      bool said = false;
-      run_threads(2, [&](std::size_t rank) {
-        auto lock = guard.make();
-        if (rank == 0) {
-          said = true;
-          condition->notify_all();
-          return;
-        }
-        condition->wait(lockable(lock), [&] { return said; });
-        condition->~condition_variable();
-        std::memset(storage, 0xA5, sizeof(condition_variable));
-        for (std::size_t at = 0; at < sizeof(condition_variable); ++at) {
-          ASSERT_EQ(storage[at], 0xA5);
-        }
-        delete[] storage;
-      });
-    }
   });
 }
 
@@ -403,78 +351,6 @@ TYPED_TEST(condition_contract, a_wait_with_a_token_ends_at_its_deadline_or_for_i
     EXPECT_FALSE(
         condition.wait_until(lockable(lock), token, lockstep::deadline::after(1us), never));
     EXPECT_TRUE(condition.wait_for(lockable(lock), token, -1s, [] { return true; }));
-  });
-}
-
-TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread_that_is_stopped) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int count = this->rounds(policy, 4, 500);
-    for (int i = 0; i < count; ++i) {
-      condition_variable condition(policy);
-      TypeParam guard;
-      std::stop_source source;
-      int tokens = 0, taken = 0;
-      std::atomic<int> started{0};
-      run_threads(4, [&](std::size_t rank) {
-        started.fetch_add(1);
-        if (rank < 2) {
-          auto lock = guard.make();
-          const bool found =
-              rank == 0
-                  ? condition.wait(lockable(lock), source.get_token(), [&] { return tokens > 0; })
-                  : (condition.wait(lockable(lock), [&] { return tokens > 0; }), true);
-          if (!found) return;
-          --tokens;
-          ++taken;
-          // One notification for each: the other is asleep still, if it has not been stopped.
-          if (taken == 1) ++tokens, condition.notify_one();
-          return;
-        }
-        while (started.load() < 4) std::this_thread::yield();
-        if (rank == 2) {
-          source.request_stop();
-        } else {
-          const auto lock = guard.make();
-          ++tokens;
-          condition.notify_one();
-        }
-      });
-      EXPECT_GE(taken, 1);
-    }
-  });
-}
-
-TYPED_TEST(condition_contract, CONDITION5_a_stop_request_does_not_touch_it_once_all_were_notified) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int rounds = policy.is_spin() ? 20 : lockstep::test::effort(300);
-    for (int i = 0; i < rounds; ++i) {
-      auto* const storage = new unsigned char[sizeof(condition_variable)];
-      auto* const condition = ::new (storage) condition_variable(policy);
-      TypeParam guard;
-      std::stop_source source;
-      bool said = false;
-      std::atomic<bool> go{false};
-      run_threads(3, [&](std::size_t rank) {
-        if (rank == 0) {
-          auto lock = guard.make();
-          go.store(true);
-          // Once it was notified, or stopped, it does not come back to the object.
-          condition->wait(lockable(lock), source.get_token(), [&] { return said; });
-          return;
-        }
-        while (!go.load()) std::this_thread::yield();
-        if (rank == 1) {
-          source.request_stop();
-          return;
-        }
-        const auto lock = guard.make();
-        said = true;
-        condition->notify_all();
-        condition->~condition_variable();
-        std::memset(storage, 0xA5, sizeof(condition_variable));
-        delete[] storage;
-      });
-    }
   });
 }
 

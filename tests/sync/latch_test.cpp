@@ -6,11 +6,11 @@
 
 #include <chrono>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "support/effort.hpp"
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -32,16 +32,10 @@ INSTANTIATE_TEST_SUITE_P(policies, latch_with_policy,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
-std::string message_of(std::ptrdiff_t expected) {
-  try {
-    latch object(expected);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no exception";
-}
-
 TEST(latch, a_count_that_cannot_be_is_refused_with_its_value) {
+  const auto message_of = [](std::ptrdiff_t expected) {
+    return lockstep::test::message_of<std::invalid_argument>([&] { latch object(expected); });
+  };
   EXPECT_EQ(message_of(-1), "lockstep::latch: count -1 given, must be 0 to 2147483647");
   EXPECT_EQ(message_of(latch::max() + 1),
             "lockstep::latch: count 2147483648 given, must be 0 to 2147483647");
@@ -88,28 +82,6 @@ TEST_P(latch_with_policy, LATCH_2_what_was_written_before_any_count_down_is_seen
         for (const int each : written) ASSERT_EQ(each, 1);
       });
     }
-  }
-}
-
-TEST_P(latch_with_policy, LATCH_2_a_wait_that_timed_out_leaves_the_others_their_wake) {
-  const int rounds = GetParam().policy.is_spin() ? 20 : lockstep::test::effort(500);
-  for (int round = 0; round < rounds; ++round) {
-    latch object(2, GetParam().policy);
-    int data = 0;  // plain
-    run_threads(3, [&](std::size_t rank) {
-      if (rank == 0) {
-        data = 1;
-        object.count_down();
-        object.count_down();
-      } else if (rank == 1) {
-        object.wait();
-        EXPECT_EQ(data, 1);
-      } else {
-        while (object.wait_for(std::chrono::microseconds(round % 7)) != wait_status::ready) {
-        }
-        EXPECT_EQ(data, 1);
-      }
-    });
   }
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "support/effort.hpp"
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -20,6 +21,7 @@ namespace {
 
 using lockstep::eventual;
 using lockstep::wait_status;
+using lockstep::test::message_of;
 using lockstep::test::run_threads;
 
 static_assert(sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr), "packed");
@@ -35,16 +37,6 @@ INSTANTIATE_TEST_SUITE_P(policies, eventual_with_policy,
 
 std::exception_ptr error_with(const char* text) {
   return std::make_exception_ptr(std::runtime_error(text));
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no exception";
 }
 
 TEST(eventual, a_static_one_is_empty_until_set_and_again_after_reset) {
@@ -136,12 +128,6 @@ TEST(eventual, the_value_is_destroyed_once_by_reset_or_with_the_eventual) {
     value.emplace(watched);
   }
   EXPECT_EQ(watched.use_count(), 1);
-}
-
-TEST(eventual, a_value_that_can_only_be_moved_will_do) {
-  eventual<std::unique_ptr<int>> value;
-  value.set_value(std::make_unique<int>(3));
-  EXPECT_EQ(*value.get(), 3);
 }
 
 /// Can only be moved, and throws at a move when it is told to.
@@ -241,30 +227,6 @@ TEST_P(eventual_with_policy, EVENTUAL_1_of_many_setters_one_wins_and_all_readers
       EXPECT_EQ(value.get().first + 1, value.get().second);
     });
     EXPECT_EQ(value.get().first, winner.load(std::memory_order_relaxed));
-  }
-}
-
-TEST_P(eventual_with_policy, EVENTUAL_2_what_was_written_before_the_set_is_seen_after_every_wait) {
-  const int rounds = GetParam().policy.is_spin() ? 20 : lockstep::test::effort(300);
-  for (int round = 0; round < rounds; ++round) {
-    eventual<void> done(GetParam().policy);
-    // Kept to the end: the library of the exception is not instrumented, its last owner must be here.
-    const std::exception_ptr error = error_with("carried");
-    int data = 0;  // plain
-    run_threads(3, [&](std::size_t rank) {
-      if (rank == 0) {
-        data = 1;
-        if (round % 2 == 0) return done.set_value();
-        return done.set_exception(error);
-      }
-      if (rank == 1) {
-        EXPECT_EQ(message_of([&] { done.get(); }), round % 2 == 0 ? "no exception" : "carried");
-      } else {
-        while (done.wait_for(std::chrono::microseconds(round % 7)) != wait_status::ready) {
-        }
-      }
-      EXPECT_EQ(data, 1);
-    });
   }
 }
 

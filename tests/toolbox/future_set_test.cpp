@@ -2,8 +2,6 @@
 // tests/toolbox/future_set_test.cpp -- ready after n contributions from any threads
 #include <lockstep/future_set.hpp>
 
-#include <lockstep/detail/wait/misuse.hpp>
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,10 +9,10 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -22,6 +20,7 @@ namespace {
 
 using lockstep::future_set;
 using lockstep::wait_status;
+using lockstep::test::message_of;
 using lockstep::test::run_threads;
 using values = lockstep::future_set<long>::values;
 
@@ -35,16 +34,6 @@ INSTANTIATE_TEST_SUITE_P(policies, future_set_with_policy,
 
 std::exception_ptr error_with(const char* text) {
   return std::make_exception_ptr(std::runtime_error(text));
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no exception";
 }
 
 TEST(future_set, FUTURES_1_contributions_have_indices_and_one_too_many_fails_by_name) {
@@ -183,23 +172,5 @@ TEST_P(future_set_with_policy,
     set.reset();
   }
 }
-
-#if LOCKSTEP_DIAGNOSE_MISUSE  // without it there is no registry to ask
-TEST(future_set_misuse, destroying_it_under_a_waiter_is_reported_by_its_own_name) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto destroy_under_a_waiter = [] {
-    auto* const set = new future_set<void>(1);  // not static: that may end under a waiter
-    std::thread([set] { set->wait(); }).detach();
-    using role = lockstep::detail::misuse::role;
-    // The set's address is that of its word.
-    while (!lockstep::detail::misuse::is_noted(set, role::waiter)) {
-      std::this_thread::yield();
-    }
-    set->~future_set();
-  };
-  EXPECT_DEATH(destroy_under_a_waiter(),
-               "lockstep::future_set at .* destroyed by .* is waiting on it");
-}
-#endif
 
 }  // namespace
