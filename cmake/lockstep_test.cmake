@@ -51,7 +51,7 @@ function(lockstep_part_of variable name)
       "^(edges[.](aligned_values|mixed_standards|ranges|real_time|stopped)|reduce[.]reduction_tree|team[.](environment|first_touch|placement|stop_when)|trace[.](trace$|watchdog|stuck_report|wait_texts|debug_aids|arrows|names|ledger))")
     set(part plain)
   elseif(NOT "pure" IN_LIST ARGN AND name MATCHES
-      "^(contract[.](notify|lock|barrier|opening|bad)|graph[.]plan|wait[.]published_words_stress|sync[.]condition_variable|toolbox[.]mailbox|trace[.]trace_concurrent|region[.]turns|loop[.]late|team[.](team(_loops)?$|member|sub_team|anticipating_team))")
+      "^(contract[.](notify|lock|barrier|opening|bad)|graph[.]plan|sync[.]condition_variable|toolbox[.]mailbox|trace[.]trace_concurrent|region[.]turns|loop[.]late|team[.](team(_loops)?$|member|sub_team|anticipating_team))")
     set(part tsan)
   elseif(name MATCHES "^(observe|trace|toolbox|reduce|graph|team[.]([^l]|leaf|loop_)|edges|fault[.]seam|fuzz)")
     set(part asan-ubsan)

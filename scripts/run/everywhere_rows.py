@@ -14,7 +14,7 @@ ANYWHERE = (
 )
 # What asks the system beneath; Linux only.
 LINUX = (*ANYWHERE, "platform/system", "platform/process_fence", "platform/futex", "platform/futex_linux",
-         "platform/this_thread", "wait/published_words_stress", "wait/parking_lot")
+         "platform/this_thread", "wait/parking_lot")
 # The wait engine on a scripted system: its clock and its sleep are the test's.
 SCRIPTED = ("wait/wait_engine", "wait/queued_word", "wait/wait_engine_word")
 # On a processor without instructions that the usual one has.

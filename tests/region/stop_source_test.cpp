@@ -202,21 +202,6 @@ TEST(stop_source, places_leave_the_list_in_any_order) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST(stop_source, what_comes_before_a_request_is_seen_by_who_finds_the_region_stopped) {
-  for (std::uint32_t region = 1; region <= 300; ++region) {
-    stop_source stop;
-    stop.keep_near(region);
-    std::uint32_t plain = 0;
-    std::thread other([&] {
-      plain = region;
-      stop.request(region);
-    });
-    while (!stop.requested(region)) std::this_thread::yield();
-    EXPECT_EQ(plain, region);
-    other.join();
-  }
-}
-
 TEST(stop_source, STOP_1_of_requests_for_several_regions_at_once_the_last_region_stays_stopped) {
   stop_source stop;
   std::uint32_t first = 0u - 200u;

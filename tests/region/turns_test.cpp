@@ -6,8 +6,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -31,22 +29,6 @@ INSTANTIATE_TEST_SUITE_P(policies, caller_queue_by,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
-TEST_P(caller_queue_by, TURN_2_a_turn_sees_what_all_turns_before_it_did) {
-  caller_queue queue(GetParam().policy);
-  const int each = spins() ? 200 : 2000;
-  long sum = 0;  // plain: one turn at a time
-  int inside = 0;
-  lockstep::test::run_threads(threads(), [&](std::size_t) {
-    for (int i = 0; i < each; ++i) {
-      const caller_turn mine(queue);
-      EXPECT_EQ(++inside, 1);
-      ++sum;
-      --inside;
-    }
-  });
-  EXPECT_EQ(sum, static_cast<long>(threads()) * each);
-}
-
 TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begin) {
   if (spins()) GTEST_SKIP() << "only a sleeper is known to stand in the queue";
   caller_queue queue(GetParam().policy);
@@ -67,22 +49,6 @@ TEST_P(caller_queue_by, TURN_1_turns_are_given_in_the_order_of_the_calls_of_begi
     queue.end_turn();
     for (std::thread& each : threads) each.join();
     for (std::size_t k = 0; k < waiters; ++k) EXPECT_EQ(order[k], k);
-  }
-}
-
-TEST_P(caller_queue_by, nobody_is_let_in_before_the_turn_has_ended) {
-  caller_queue queue(GetParam().policy);
-  for (int round = 0; round < 20; ++round) {
-    bool ended = false;  // plain: TURN-2
-    queue.take_turn();
-    std::thread other([&] {
-      const caller_turn mine(queue);
-      EXPECT_TRUE(ended);
-    });
-    for (int i = 0; i < 50; ++i) std::this_thread::yield();
-    ended = true;
-    queue.end_turn();
-    other.join();
   }
 }
 
@@ -271,25 +237,6 @@ TEST_P(caller_queue_by, TURN_5_nobody_keeps_turns_after_an_end_that_comes_in_the
   EXPECT_FALSE(queue.shut());
   queue.end_turn();
   std::thread([&] { EXPECT_FALSE(queue.is_kept_by_another()); }).join();
-}
-
-TEST_P(caller_queue_by, in_a_child_a_turn_that_was_kept_ends_as_any_other) {
-  for (const bool has_turn : {false, true}) {
-    caller_queue queue(GetParam().policy);
-    for (int i = 0; i < 3; ++i) const caller_turn past(queue);
-    queue.take_turn();  // the child's own turn, or that of a thread that is gone
-    queue.forget_others(has_turn);
-    if (has_turn) {
-      EXPECT_FALSE(queue.try_take_turn());
-      queue.end_turn();
-    }
-    int turns = 0;
-    for (int i = 0; i < 3; ++i) {
-      const caller_turn mine(queue);
-      ++turns;
-    }
-    EXPECT_EQ(turns, 3);
-  }
 }
 
 }  // namespace
