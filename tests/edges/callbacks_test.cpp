@@ -11,9 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -180,29 +178,6 @@ TEST_P(callbacks, a_thrown_object_whose_end_calls_the_team_is_let_go) {
   }
   EXPECT_EQ(caught, 1);
   EXPECT_TRUE(workers.run([](member&) {}));
-}
-
-TEST_P(callbacks,
-       an_operation_that_throws_after_the_join_reaches_the_caller_and_leaves_the_team_usable) {
-  team workers(members());
-  struct failure {};
-  const auto one = [](std::size_t) { return std::string(30, 'x'); };
-  const auto op = [&](const std::string& a, const std::string& b) {
-    if (a == "init") throw failure();  // in the last application, by the caller
-    return a + b;
-  };
-  for (int round = 0; round < 3; ++round) {
-    EXPECT_THROW(workers.reduce_each(0, 40, std::string("init"), one, op), failure);
-    for (const schedule how : schedules()) {
-      EXPECT_THROW(workers.reduce_each(0, 40, std::string("init"), one, op, how), failure);
-    }
-    EXPECT_EQ(workers.reduce_each(0, 40, std::string("begin"), one, op).size(), 1205u);
-    std::size_t size = 0;
-    workers.run([&](member& me) {
-      if (me.rank() == 0) size = me.size();
-    });
-    EXPECT_EQ(size, members()) << "not inside a region any more";
-  }
 }
 
 TEST_P(callbacks, hooks_that_call_their_team_and_make_another_run_inline) {

@@ -17,7 +17,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "support/effort.hpp"
 
@@ -71,6 +70,11 @@ void expect_ends(Function f, int status = 0) {
   }
 }
 
+template <class Function>
+void expect_exit_7(Function f) {
+  expect_ends(f, 7);
+}
+
 /// A team that is destroyed after main.
 team& static_team() {
   static team workers(4);
@@ -97,12 +101,10 @@ void many_barriers(member& me) {
 TEST(exit_edges, while_another_thread_runs_region_after_region) {
   expect_ends([] { run_elsewhere(static_team(), many_barriers); });
   expect_ends([] { run_elsewhere(static_team(), [](member&) {}); });
-  expect_ends(
-      [] {
-        run_elsewhere(static_team(), many_barriers);
-        std::exit(7);
-      },
-      7);
+  expect_exit_7([] {
+    run_elsewhere(static_team(), many_barriers);
+    std::exit(7);
+  });
 }
 
 TEST(exit_edges, while_several_threads_queue_for_a_team_each_policy) {
@@ -118,16 +120,14 @@ TEST(exit_edges, while_several_threads_queue_for_a_team_each_policy) {
 }
 
 TEST(exit_edges, by_a_stranger_while_the_first_thread_runs_regions) {
-  expect_ends(
-      [] {
-        std::atomic<int> regions{0};
-        std::thread([&] {
-          while (regions < 8) std::this_thread::yield();
-          std::exit(7);
-        }).detach();
-        for (;; ++regions) static_team().run(many_barriers);
-      },
-      7);
+  expect_exit_7([] {
+    std::atomic<int> regions{0};
+    std::thread([&] {
+      while (regions < 8) std::this_thread::yield();
+      std::exit(7);
+    }).detach();
+    for (;; ++regions) static_team().run(many_barriers);
+  });
 }
 
 TEST(exit_edges, while_a_region_of_another_thread_never_ends) {
@@ -242,16 +242,14 @@ TEST(exit_edges, no_loop_of_a_static_team_begins_after_its_end_DOOR_1) {
 
 TEST(exit_edges, no_loop_begins_after_an_exit_in_a_loop_DOOR_1) {
   for (const std::size_t members : {1u, 2u}) {
-    expect_ends(
-        [members] {
-          static after_the_team end;
-          static team workers(members);
-          loop_elsewhere(workers, end, 1);
-          workers.for_each(0, 4, [](int i) {
-            if (i == 0) std::exit(7);
-          });
-        },
-        7);
+    expect_exit_7([members] {
+      static after_the_team end;
+      static team workers(members);
+      loop_elsewhere(workers, end, 1);
+      workers.for_each(0, 4, [](int i) {
+        if (i == 0) std::exit(7);
+      });
+    });
   }
 }
 
@@ -380,45 +378,37 @@ void quick_exit_7() { std::quick_exit(7); }
 template <class Team>
 void expect_ends_inside(Team& (*all)(), void (*end)()) {
   for (const std::size_t rank : {0u, 1u, 3u}) {
-    expect_ends(
-        [=] {
-          all().run([=](member& me) {
-            if (me.rank() == rank % me.size()) end();
-            for (;;) me.sync_threads();
-          });
-        },
-        7);
-    expect_ends(
-        [=] {
-          all().run([=](member& me) {
-            me.for_each(0, 100, [&](int i) {
-              if (i == 50) end();
-            });
-            for (;;) me.sync_threads();
-          });
-        },
-        7);
-    expect_ends(
-        [=] {
-          all().run([=](member& me) {
-            lockstep::sub_team half = me.split(me.rank() % 2);
-            if (me.rank() == rank % me.size()) end();
-            half->sync_threads();
-          });
-        },
-        7);
-    expect_ends(
-        [=] {
-          team others(2);
-          all().run([&](member& me) {
-            if (me.rank() != rank % me.size()) return;
-            others.run([&](member& inner) {
-              if (inner.rank() == 1) all().run([=](member&) { end(); });
-              inner.sync_threads();
-            });
-          });
-        },
-        7);
+    expect_exit_7([=] {
+      all().run([=](member& me) {
+        if (me.rank() == rank % me.size()) end();
+        for (;;) me.sync_threads();
+      });
+    });
+    expect_exit_7([=] {
+      all().run([=](member& me) {
+        me.for_each(0, 100, [&](int i) {
+          if (i == 50) end();
+        });
+        for (;;) me.sync_threads();
+      });
+    });
+    expect_exit_7([=] {
+      all().run([=](member& me) {
+        lockstep::sub_team half = me.split(me.rank() % 2);
+        if (me.rank() == rank % me.size()) end();
+        half->sync_threads();
+      });
+    });
+    expect_exit_7([=] {
+      team others(2);
+      all().run([&](member& me) {
+        if (me.rank() != rank % me.size()) return;
+        others.run([&](member& inner) {
+          if (inner.rank() == 1) all().run([=](member&) { end(); });
+          inner.sync_threads();
+        });
+      });
+    });
   }
   for (const bool is_caller : {true, false}) {
     const on_one_thread there(is_caller);
@@ -427,10 +417,10 @@ void expect_ends_inside(Team& (*all)(), void (*end)()) {
       return i;
     };
     const lockstep::schedule dealt = lockstep::dynamic_schedule();
-    expect_ends([=] { all().for_each(0, 100, value); }, 7);
-    expect_ends([=] { all().for_each(0, 100, value, dealt); }, 7);
-    expect_ends([=] { all().reduce_each(0, 100, 0, value, std::plus<int>()); }, 7);
-    expect_ends([=] { all().scan_each(0, 100, 0, value, std::plus<int>(), [](int, int) {}); }, 7);
+    expect_exit_7([=] { all().for_each(0, 100, value); });
+    expect_exit_7([=] { all().for_each(0, 100, value, dealt); });
+    expect_exit_7([=] { all().reduce_each(0, 100, 0, value, std::plus<int>()); });
+    expect_exit_7([=] { all().scan_each(0, 100, 0, value, std::plus<int>(), [](int, int) {}); });
   }
 }
 
@@ -455,45 +445,37 @@ TEST(exit_edges, inside_a_region_of_a_team_that_a_static_owns_or_nobody_destroys
 }
 
 TEST(exit_edges, inside_a_region_after_others_and_between_start_and_join) {
-  expect_ends(
-      [] {
-        for (int i = 0; i < 10; ++i) static_team().run(many_barriers);
-        static_team().for_each(0, 1000, [](int) {});
-        const started_region open = static_team().start(many_barriers);
-        std::exit(7);
-      },
-      7);
-  expect_ends(
-      [] {
-        const started_region open = static_team().start([](member& me) {
-          if (me.rank() == 2) std::exit(7);
-          me.sync_threads();
-        });
-        for (;;) pause();
-      },
-      7);
+  expect_exit_7([] {
+    for (int i = 0; i < 10; ++i) static_team().run(many_barriers);
+    static_team().for_each(0, 1000, [](int) {});
+    const started_region open = static_team().start(many_barriers);
+    std::exit(7);
+  });
+  expect_exit_7([] {
+    const started_region open = static_team().start([](member& me) {
+      if (me.rank() == 2) std::exit(7);
+      me.sync_threads();
+    });
+    for (;;) pause();
+  });
 }
 
 TEST(exit_edges, inside_a_loop_that_runs_without_a_region) {
-  expect_ends(
-      [] {
-        bool is_last = false;
-        const auto loop = [&] {
-          static_team().for_each(0, 20, [&](int i) {
-            if (i == 7 && is_last) std::exit(7);
-          });
-        };
-        for (int i = 0; i < 1000; ++i) loop();
-        is_last = true;
-        for (;;) loop();
-      },
-      7);
-  expect_ends(
-      [] {
-        static team alone(1);
-        alone.for_each(0, 20, [](int) { std::exit(7); });
-      },
-      7);
+  expect_exit_7([] {
+    bool is_last = false;
+    const auto loop = [&] {
+      static_team().for_each(0, 20, [&](int i) {
+        if (i == 7 && is_last) std::exit(7);
+      });
+    };
+    for (int i = 0; i < 1000; ++i) loop();
+    is_last = true;
+    for (;;) loop();
+  });
+  expect_exit_7([] {
+    static team alone(1);
+    alone.for_each(0, 20, [](int) { std::exit(7); });
+  });
   const ending found = end_of([] {
     auto* const alone = new team(1);
     alone->for_each(0, 20, [&](int i) {
@@ -507,85 +489,75 @@ TEST(exit_edges, inside_a_loop_that_runs_without_a_region) {
 
 TEST(exit_edges, inside_a_region_of_an_external_team) {
   for (const std::size_t rank : {0u, 1u}) {
-    expect_ends(
-        [rank] {
-          static external_team lent(3);
-          for (const std::size_t each : {1u, 2u}) {
-            std::thread([each] { lent.serve(each); }).detach();
-          }
-          lent.run([rank](member& me) {
-            if (me.rank() == rank) std::exit(7);
-            me.sync_threads();
-          });
-        },
-        7);
+    expect_exit_7([rank] {
+      static external_team lent(3);
+      for (const std::size_t each : {1u, 2u}) {
+        std::thread([each] { lent.serve(each); }).detach();
+      }
+      lent.run([rank](member& me) {
+        if (me.rank() == rank) std::exit(7);
+        me.sync_threads();
+      });
+    });
   }
 }
 
 TEST(exit_edges, by_a_guest_of_a_region_and_by_a_hook) {
-  expect_ends(
-      [] {
-        static_team().run([](member& me) {
-          if (me.rank() == 1) {
-            const lockstep::region_token here = lockstep::this_region();
-            std::thread([here] {
-              const lockstep::inside_region guest(here);
-              std::exit(7);
-            }).join();
-          }
-          me.sync_threads();
-        });
-      },
-      7);
-  expect_ends(
-      [] {
-        static std::atomic<bool> ends{false};
-        static team workers(lockstep::team_options().members(2).on_start([](std::size_t) {
-          while (!ends) std::this_thread::yield();
+  expect_exit_7([] {
+    static_team().run([](member& me) {
+      if (me.rank() == 1) {
+        const lockstep::region_token here = lockstep::this_region();
+        std::thread([here] {
+          const lockstep::inside_region guest(here);
           std::exit(7);
-        }));
-        ends = true;
-        workers.run([](member& me) { me.sync_threads(); });
-      },
-      7);
+        }).join();
+      }
+      me.sync_threads();
+    });
+  });
+  expect_exit_7([] {
+    static std::atomic<bool> ends{false};
+    static team workers(lockstep::team_options().members(2).on_start([](std::size_t) {
+      while (!ends) std::this_thread::yield();
+      std::exit(7);
+    }));
+    ends = true;
+    workers.run([](member& me) { me.sync_threads(); });
+  });
 }
 
 TEST(exit_edges, while_statics_that_use_the_team_are_destroyed_inside_its_region) {
   for (const std::size_t rank : {0u, 1u}) {
-    expect_ends(
-        [rank] {
-          static_team();
-          static struct user {
-            ~user() {
-              int calls = 0;
-              static_team().run([&](member&) { ++calls; });
-              static_team().for_each(0, 5, [&](int) { ++calls; });
-              if (calls != 6) std::abort();
-            }
-          } const before_the_team;
-          static_team().run([rank](member& me) {
-            if (me.rank() == rank) std::exit(7);
-            me.sync_threads();
-          });
-        },
-        7);
+    expect_exit_7([rank] {
+      static_team();
+      static struct user {
+        ~user() {
+          int calls = 0;
+          static_team().run([&](member&) { ++calls; });
+          static_team().for_each(0, 5, [&](int) { ++calls; });
+          if (calls != 6) std::abort();
+        }
+      } const before_the_team;
+      static_team().run([rank](member& me) {
+        if (me.rank() == rank) std::exit(7);
+        me.sync_threads();
+      });
+    });
   }
 }
 
 TEST(exit_edges, in_a_node_of_a_plan) {
   for (const bool is_caller : {true, false}) {
     const on_one_thread there(is_caller);
-    expect_ends(
-        [there] {
-          lockstep::graph g;
-          const auto first = g.node("first", [] {});
-          for (const char* const name : {"a", "b", "c", "d"}) {
-            g.edge(first, g.node(name, [there] { there(exit_7); }));
-          }
-          lockstep::plan all(g, static_team());
-          all.run();
-        },
-        7);
+    expect_exit_7([there] {
+      lockstep::graph g;
+      const auto first = g.node("first", [] {});
+      for (const char* const name : {"a", "b", "c", "d"}) {
+        g.edge(first, g.node(name, [there] { there(exit_7); }));
+      }
+      lockstep::plan all(g, static_team());
+      all.run();
+    });
   }
 }
 

@@ -246,6 +246,8 @@ void expect_positions(team& workers, Position first, Position last) {
   };
   workers.for_each(first, last, visit);
   EXPECT_TRUE(all_visited());
+  workers.for_range(first, last, visit_block);
+  EXPECT_TRUE(all_visited());
   for (const schedule how : schedules()) {
     workers.for_each(first, last, visit, how);
     EXPECT_TRUE(all_visited());
@@ -322,24 +324,13 @@ TEST_P(ranges_of, reductions_and_scans_over_positions_have_the_bits_of_those_ove
   });
 }
 
-TEST_P(ranges_of, a_range_of_2_to_the_40_is_cut_into_blocks_that_cover_it) {
-  std::atomic<std::int64_t> all{0};
+TEST_P(ranges_of, a_reduction_over_2_to_the_40_is_cut_into_blocks_that_cover_it) {
   constexpr std::int64_t n = std::int64_t{1} << 40;
+  const auto length = [](std::int64_t a, std::int64_t b) { return b - a; };
   workers.run([&](member& me) {
-    me.for_range(lockstep::nowait, -n, n, [&](std::int64_t a, std::int64_t b) { all += b - a; });
+    EXPECT_EQ(
+        me.reduce_range(std::int64_t{0}, n, std::int64_t{0}, length, std::plus<std::int64_t>()), n);
   });
-  EXPECT_EQ(all, 2 * n);
-  const std::int64_t blocks = [&] {
-    std::int64_t result = 0;
-    workers.run([&](member& me) {
-      const std::int64_t mine = me.reduce_range(
-          std::int64_t{0}, n, std::int64_t{0}, [](std::int64_t a, std::int64_t b) { return b - a; },
-          std::plus<std::int64_t>());
-      if (me.rank() == 0) result = mine;
-    });
-    return result;
-  }();
-  EXPECT_EQ(blocks, n);
 }
 
 TEST_P(ranges_of, SPAN_4_a_first_below_zero_with_an_unsigned_end_is_refused) {
@@ -481,15 +472,6 @@ TEST_P(ranges_of, SPAN_5_an_iterator_whose_copy_throws_ends_the_loop_and_not_the
   }
 }
 
-TEST_P(ranges_of, what_converts_to_a_number_counts_in_it) {
-  struct three {
-    operator std::size_t() const { return 3; }
-  };
-  expect_counted(std::size_t{0}, std::integral_constant<std::size_t, 3>(),
-                 counted(std::size_t{0}, 3));
-  expect_counted(std::size_t{0}, three(), counted(std::size_t{0}, 3));
-}
-
 TEST_P(ranges_of, nested_ranges_are_empty_where_one_is_and_refuse_indices_below_zero) {
   std::atomic<int> calls{0};
   const int n = 0;
@@ -513,22 +495,6 @@ TEST_P(ranges_of, nested_ranges_are_empty_where_one_is_and_refuse_indices_below_
 }
 
 // --- chunks, for one as for many ---
-
-TEST_P(ranges_of, LOOPS_3_no_chunk_is_larger_than_asked_for) {
-  for (const schedule how : {static_schedule(8), dynamic_schedule(8)}) {
-    std::atomic<std::size_t> total{0};
-    workers.run([&](member& me) {
-      me.for_range(
-          0, 1000,
-          [&](int first, int last) {
-            EXPECT_LE(last - first, 8);
-            total += static_cast<std::size_t>(last - first);
-          },
-          how);
-    });
-    EXPECT_EQ(total.load(), 1000u);
-  }
-}
 
 TEST_P(ranges_of, LOOPS_3_guided_chunks_shrink_to_the_least) {
   std::atomic<std::size_t> total{0};
@@ -576,19 +542,6 @@ TEST_P(ranges_of, sections_with_nothing_do_nothing) {
     EXPECT_TRUE(me.sections_unless_stopped());
     EXPECT_TRUE(me.sections_unless_stopped(nowait));
   }));
-}
-
-TEST_P(ranges_of, a_weighted_schedule_for_another_size_deals_equal_blocks) {
-  lockstep::weighted_schedule for_others(workers.size() + 1);
-  bag<int> found;
-  EXPECT_TRUE(workers.for_each(-50, 50, [&](int i) { found.put(i); }, for_others));
-  EXPECT_EQ(found.sorted(), counted(-50, 100));
-}
-
-TEST(ranges, a_chunk_of_zero_is_refused) {
-  EXPECT_THROW(dynamic_schedule(0), std::invalid_argument);
-  EXPECT_THROW(static_schedule(0), std::invalid_argument);
-  EXPECT_THROW(guided_schedule(0), std::invalid_argument);
 }
 
 // --- steps ---

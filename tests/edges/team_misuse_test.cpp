@@ -96,45 +96,24 @@ TEST_F(team_misuse, a_token_that_is_used_after_its_region_says_so) {
 TEST_F(team_misuse, a_sub_team_that_is_used_or_let_go_after_its_region_says_so) {
   const char* const used = "lockstep::sub_team at .*: used after its region";
   const char* const let_go = "lockstep::sub_team at .*: let go after its region";
-  const auto keep_one = [](team& workers, std::vector<sub_team>& kept) {
+  using sub_teams = std::vector<sub_team>;
+  const auto after_a_region = [](auto late) {
+    team workers(2);
+    sub_teams kept(2);
     workers.run([&](member& me) { kept[me.rank()] = me.split(0); });
+    late(workers, kept);
   };
+  EXPECT_DEATH(after_a_region([](team&, sub_teams& kept) { kept[0]->rank(); }), used);
+  EXPECT_DEATH(after_a_region([](team& workers, sub_teams& kept) {
+                 workers.run([&](member& me) { kept[me.rank()]->sync_threads(); });
+               }),
+               used);
+  EXPECT_DEATH(after_a_region([](team&, sub_teams& kept) { kept.clear(); }), let_go);
+  EXPECT_DEATH(after_a_region([](team&, sub_teams& kept) { kept[1] = sub_team(); }), let_go);
   EXPECT_DEATH(
       {
         team workers(2);
-        std::vector<sub_team> kept(2);
-        keep_one(workers, kept);
-        static_cast<void>(kept[0]->rank());
-      },
-      used);
-  EXPECT_DEATH(
-      {
-        team workers(2);
-        std::vector<sub_team> kept(2);
-        keep_one(workers, kept);
-        workers.run([&](member& me) { kept[me.rank()]->sync_threads(); });  // another region
-      },
-      used);
-  EXPECT_DEATH(
-      {
-        team workers(2);
-        std::vector<sub_team> kept(2);
-        keep_one(workers, kept);
-        kept.clear();
-      },
-      let_go);
-  EXPECT_DEATH(
-      {
-        team workers(2);
-        std::vector<sub_team> kept(2);
-        keep_one(workers, kept);
-        kept[1] = sub_team();
-      },
-      let_go);
-  EXPECT_DEATH(
-      {
-        team workers(2);
-        std::vector<sub_team> kept(2);
+        sub_teams kept(2);
         workers.run([&](member& me) {
           kept[me.rank()] = me.first(2);
           if (me.rank() == 1) throw std::runtime_error("stopped: the group is destroyed");
@@ -176,28 +155,21 @@ TEST(sub_team_edges, a_sub_team_that_is_used_as_it_may_be_is_not_complained_abou
 
 TEST_F(team_misuse, a_member_whose_thread_ends_inside_a_region_says_so) {
   const char* const message = "was cancelled, or called pthread_exit\\(\\), inside a region";
+  const auto exits = [] { pthread_exit(nullptr); };
+  const auto is_cancelled = [] {
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+  };
+  const auto end_in_region = [](std::size_t rank, auto end) {
+    team workers(2);
+    workers.run([&](member& me) {
+      if (me.rank() == rank) end();
+      me.sync_threads();
+    });
+  };
   for (const std::size_t rank : {0u, 1u}) {
-    EXPECT_DEATH(
-        {
-          team workers(2);
-          workers.run([&](member& me) {
-            if (me.rank() == rank) pthread_exit(nullptr);
-            me.sync_threads();
-          });
-        },
-        message);
-    EXPECT_DEATH(
-        {
-          team workers(2);
-          workers.run([&](member& me) {
-            if (me.rank() == rank) {
-              pthread_cancel(pthread_self());
-              pthread_testcancel();
-            }
-            me.sync_threads();
-          });
-        },
-        message);
+    EXPECT_DEATH(end_in_region(rank, exits), message);
+    EXPECT_DEATH(end_in_region(rank, is_cancelled), message);
   }
 }
 

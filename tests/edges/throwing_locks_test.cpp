@@ -88,29 +88,6 @@ TEST_P(throwing_locks, CONDITION6_a_time_out_that_cannot_lock_again_throws_and_l
   changed.notify_all();  // finds nobody
 }
 
-TEST_P(throwing_locks, CONDITION6_who_cannot_unlock_is_in_the_queue_no_more) {
-  condition_variable changed(GetParam());
-  std::mutex mutex;
-  {
-    handle lock(mutex);
-    lock.lock();
-    lock.before_unlock = [] { throw refused(); };
-    EXPECT_THROW(changed.wait(lock), refused);
-    lock.before_unlock = [] {};
-    lock.unlock();
-  }
-  // A notification reaches the one that really waits.
-  watched_thread watched;
-  std::thread waiter([&] {
-    std::unique_lock<std::mutex> lock(mutex);
-    watched.enter();
-    changed.wait(lock);
-  });
-  watched.wait_until_asleep();
-  changed.notify_one();
-  waiter.join();
-}
-
 TEST_P(throwing_locks, CONDITION6_who_is_notified_while_it_cannot_unlock_passes_the_chain_on) {
   // The first sleeps, the second is notified inside of its unlock(), before that throws; the third sleeps.
   // The second keeps the lock until it has caught the exception, so the first cannot pass anything on.

@@ -13,7 +13,6 @@
 #include <memory>
 #include <memory_resource>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -303,73 +302,6 @@ TEST_P(values, GROUP_3_a_resource_may_end_after_the_result_that_it_held) {
     EXPECT_EQ(all.size(), 4505u);
     workers.run([&](member& me) { me.sync_reduce(text(0), join); });
   }
-}
-
-TEST_P(values, REDUCE_3_init_is_counted_once_by_every_form) {
-  team workers(members());
-  const auto number = [](std::size_t i) { return std::to_string(i) + ','; };
-  const auto join = std::plus<std::string>();
-  for (const std::size_t length :
-       {1u, 2u, 5u, 8u, 100u}) {  // fewer than there are members, and more
-    SCOPED_TRACE(length);
-    const long whole = 1000 + static_cast<long>(length);
-    const auto one_long = [](std::size_t) { return 1L; };
-    const auto block = [](std::size_t a, std::size_t b) { return static_cast<long>(b - a); };
-    using pair = std::pair<std::uint64_t, std::uint64_t>;
-    struct two {
-      std::uint64_t a, b;
-    };
-    const auto one_two = [](std::size_t) { return two{1, 2}; };
-    const auto add_two = [](two x, two y) { return two{x.a + y.a, x.b + y.b}; };
-    std::atomic<int> wrong{0};
-    for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.reduce_each(0, length, 1000L, one_long, std::plus<long>(), how), whole);
-      const two both = workers.reduce_each(0, length, two{7, 9}, one_two, add_two, how);
-      EXPECT_EQ(pair(both.a, both.b), pair(7 + length, 9 + 2 * length));
-      workers.run([&](member& me) {
-        wrong += me.reduce_each(0, length, 1000L, one_long, std::plus<long>(), how) != whole;
-        wrong += me.reduce_range(0, length, 1000L, block, std::plus<long>(), how) != whole;
-        wrong += me.reduce_each(0, length, two{7, 9}, one_two, add_two, how).b != both.b;
-      });
-    }
-    std::string expected = "begin:";
-    for (std::size_t i = 0; i < length; ++i) expected += number(i);
-    const std::string begin = "begin:";
-    EXPECT_EQ(workers.reduce_each(0, length, begin, number, join), expected);
-    workers.run(
-        [&](member& me) { wrong += me.reduce_each(0, length, begin, number, join) != expected; });
-    EXPECT_EQ(wrong.load(), 0);
-  }
-}
-
-TEST_P(values, REDUCE_3_an_empty_range_gives_init_and_calls_nothing) {
-  team workers(members());
-  std::atomic<int> calls{0}, wrong{0};
-  const auto never = [&](std::size_t) { return long{++calls}; };
-  const auto no_op = [&](long, long) { return long{++calls}; };
-  for (const std::size_t last : {5u, 2u}) {
-    for (const schedule how : schedules()) {
-      EXPECT_EQ(workers.reduce_each(5, last, 42L, never, no_op, how), 42);
-      workers.run(
-          [&](member& me) { wrong += me.reduce_each(5, last, 42L, never, no_op, how) != 42; });
-    }
-  }
-  EXPECT_EQ(calls.load() + wrong.load(), 0);
-}
-
-TEST_P(values, without_copies_are_reduced_by_the_team) {
-  team workers(members());
-  const auto make = [](std::size_t i) { return std::make_unique<long>(static_cast<long>(i)); };
-  const auto sum = [](std::unique_ptr<long> a, std::unique_ptr<long> b) {
-    *a += *b;
-    return a;
-  };
-  const long expected = 99 * 100 / 2 + 1;
-  EXPECT_EQ(*workers.reduce_each(0, 100, make(1), make, sum), expected);
-  for (const schedule how : schedules()) {
-    EXPECT_EQ(*workers.reduce_each(0, 100, make(1), make, sum, how), expected);
-  }
-  EXPECT_EQ(*workers.reduce_each(0, 0, make(1), make, sum), 1);
 }
 
 TEST_P(values, of_every_kind_are_reduced_and_scanned) {

@@ -139,27 +139,4 @@ TEST_P(reducers_of, several_values_at_once_are_those_of_reductions_by_themselves
   });
 }
 
-TEST(reducers, the_bits_are_the_same_for_every_team_size) {
-  using values = std::tuple<double, found>;
-  const auto all = [](std::size_t i) {
-    const double x = 1.0 / static_cast<double>(3 * i + 1);
-    return values(x, with_index(x, i));
-  };
-  const auto op = together(plus(), min_with_index());
-  team one(1);
-  for (const std::size_t n : {3u, 129u, 9000u, 100000u}) {
-    const values expected =
-        one.reduce_each(std::size_t{0}, n, values(0.0, no_index<double>()), all, op);
-    for (const std::size_t size : {2u, 3u, 4u, 9u}) {
-      team workers(size);
-      EXPECT_EQ(workers.reduce_each(std::size_t{0}, n, values(0.0, no_index<double>()), all, op),
-                expected);
-      workers.run([&](member& me) {
-        EXPECT_EQ(me.reduce_each(std::size_t{0}, n, values(0.0, no_index<double>()), all, op),
-                  expected);
-      });
-    }
-  }
-}
-
 }  // namespace

@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <numeric>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -208,7 +206,7 @@ TEST_P(reductions_of, f_is_called_once_for_each_index_and_twice_in_a_scan) {
   check(workers.scan_each(0, 500, 0, value, add, [](std::size_t, int) {}), 2);
 }
 
-TEST_P(reductions_of, of_an_empty_or_backward_range_are_init_and_call_nothing) {
+TEST_P(reductions_of, REDUCE_3_of_an_empty_or_backward_range_are_init_and_call_nothing) {
   team workers(members());
   std::atomic<int> calls{0};
   const auto value = [&](std::size_t) { return ++calls, 1; };
@@ -238,7 +236,7 @@ TEST_P(reductions_of, an_operation_that_throws_reaches_the_caller_and_leaves_the
   };
   const auto value = [](std::size_t) { return 1L; };
   const auto store = [](std::size_t, long) {};
-  for (const int calls : {1, 2, 50, 199}) {  // in a leaf, in a node, where all is combined
+  for (const int calls : {1, 2, 50, 199, 200}) {  // in a leaf, in nodes, and with init
     for (const schedule how : schedules()) {
       until_failure = calls;
       EXPECT_THROW(workers.reduce_each(0, 200, 0L, value, op, how), failure);
@@ -250,6 +248,8 @@ TEST_P(reductions_of, an_operation_that_throws_reaches_the_caller_and_leaves_the
     EXPECT_THROW(workers.scan_each(0, 200, 0L, value, op, store), failure);
     until_failure = 0;
     EXPECT_EQ(workers.reduce_each(0, 200, 0L, value, op), 200);
+    workers.run(
+        [&](member& me) { EXPECT_EQ(me.size(), members()) << "it is in no region any more"; });
   }
 }
 
