@@ -4,7 +4,6 @@
 #include "../conformance/check.h"
 
 #include <omp.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -28,33 +27,6 @@ int32_t __kmpc_bound_thread_num(ident*);
 int32_t __kmpc_bound_num_threads(ident*);
 int32_t __kmpc_in_parallel(ident*);
 int32_t __kmpc_ok_to_fork(ident*);
-
-static void nested(void) {
-  int sum = 0;
-  omp_set_max_active_levels(3);
-#pragma omp parallel num_threads(2) reduction(+ : sum)
-  {
-    const int outer = omp_get_thread_num();
-    CHECK(omp_get_level() == 1);
-#pragma omp parallel num_threads(3) reduction(+ : sum)
-    {
-      const int middle = omp_get_thread_num();
-      CHECK(omp_get_ancestor_thread_num(1) == outer && omp_get_num_threads() == 3);
-#pragma omp parallel num_threads(2) reduction(+ : sum)
-      {
-        CHECK(omp_get_ancestor_thread_num(2) == middle && omp_get_active_level() == 3);
-#pragma omp parallel num_threads(2) reduction(+ : sum)
-        {
-          CHECK(omp_get_num_threads() == 1 && omp_get_level() == 4);
-          ++sum;
-        }
-      }
-    }
-    CHECK(omp_get_thread_num() == outer && omp_get_num_threads() == 2);
-  }
-  CHECK(sum == 12);
-  omp_set_max_active_levels(1);
-}
 
 /* What is asked of one region is not the next one's, whether that is of one or not. */
 static void asked_once(int no, int yes) {
@@ -179,29 +151,6 @@ static void direct_calls(void) {
   CHECK(order == 1);
 }
 
-/* Two threads have their regions at once. */
-static void* many_regions(void* unused) {
-  (void)unused;
-  for (int i = 0; i < 300; ++i) {
-    int sum = 0;
-    const int size = 1 + i % 4;
-#pragma omp parallel num_threads(size) reduction(+ : sum)
-    {
-      sum += omp_get_thread_num() + 1;
-#pragma omp barrier
-      CHECK(omp_get_num_threads() == size);
-    }
-    CHECK(sum == size * (size + 1) / 2);
-  }
-  return NULL;
-}
-static void from_several_threads(void) {
-  pthread_t threads[3];
-  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, many_regions, NULL);
-  many_regions(NULL);
-  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
-}
-
 typedef struct {
   long part[6];
 } large;
@@ -249,29 +198,6 @@ static void crowded(void) {
   CHECK(halves == threads / 2 && maxima == threads - 1);
   for (int i = 0; i < 5; ++i) CHECK(array[i] == i * threads);
   for (int i = 0; i < 6; ++i) CHECK(all.part[i] == threads * (threads - 1) / 2);
-}
-
-static int kept = 5;
-static long* place;
-#pragma omp threadprivate(kept, place)
-
-/* A thread's own variables are there again in its next region. */
-static void threadprivate(void) {
-  kept = 11;
-#pragma omp parallel num_threads(4) copyin(kept)
-  {
-    CHECK(kept == 11);
-    kept += omp_get_thread_num();
-    place = malloc(sizeof *place);
-    *place = omp_get_thread_num();
-  }
-#pragma omp parallel num_threads(4)
-  {
-    CHECK(kept == 11 + omp_get_thread_num());
-    CHECK(*place == omp_get_thread_num());
-    free(place);
-  }
-  CHECK(kept == 11);
 }
 
 static void teams(void) {
@@ -351,7 +277,6 @@ static void in_child(void) {
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
-    many_regions(NULL);
     crowded();
     fflush(stdout);
     _exit(failures != 0);
@@ -361,17 +286,13 @@ static void in_child(void) {
 
 int main(int arguments, char** unused) {
   (void)unused;
-  nested();
   asked_once(arguments > 1, arguments > 0);
   many_words();
   direct_calls();
-  from_several_threads();
   crowded();
-  threadprivate();
   teams();
   locks();
   dependences();
   in_child();
-  many_regions(NULL);
   return failures != 0;
 }
