@@ -182,52 +182,50 @@ TEST_P(team_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_mak
   });
 }
 
+/// Two members, two constructs in one place: each ticket of take(rank, board, construct, given) is given once.
+template <class Take>
+void give_every_ticket_once(bool by_hands, Take take) {
+  stop_source stop;
+  loop_board board(policy(), stop, 1);
+  int given[2][2] = {};
+  const auto takes = [&](std::size_t rank) {
+    member_state self = place_of(rank, 2, 0, &stop);
+    for (std::uint32_t construct = 0; construct < 2; ++construct) {
+      check(board.enter(self, construct), "nobody stopped it");
+      take(rank, board, construct, given[construct]);
+      board.leave(self, construct, by_hands);
+    }
+  };
+  threads({[&] { takes(0); }, [&] { takes(1); }});
+  for (const auto& construct : given) {
+    for (const int each : construct) check(each == 1, "each ticket is given once");
+  }
+}
+
 TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    stop_source stop;
-    loop_board board(policy(), stop, 1);
-    int given[2][2] = {};
-    const auto takes = [&](std::size_t rank) {
-      member_state self = place_of(rank, 2, 0, &stop);
-      for (std::uint32_t construct = 0; construct < 2; ++construct) {
-        check(board.enter(self, construct), "nobody stopped it");
-        while (true) {
-          const std::size_t ticket = board.take_ticket(construct);
-          if (ticket >= 2) break;
-          ++given[construct][ticket];
-        }
-        board.leave(self, construct);
-      }
-    };
-    threads({[&] { takes(0); }, [&] { takes(1); }});
-    for (const auto& construct : given) {
-      for (const int each : construct) check(each == 1, "each ticket is given once");
-    }
+    give_every_ticket_once(
+        false, [](std::size_t, loop_board& board, std::uint32_t construct, int(&given)[2]) {
+          while (true) {
+            const std::size_t ticket = board.take_ticket(construct);
+            if (ticket >= 2) break;
+            ++given[ticket];
+          }
+        });
   });
 }
 
 TEST_P(loop_board_model,
        every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
-    stop_source stop;
-    loop_board board(policy(), stop, 1);
-    int given[2][2] = {};
-    const auto takes = [&](std::size_t rank) {
-      member_state self = place_of(rank, 2, 0, &stop);
-      for (std::uint32_t construct = 0; construct < 2; ++construct) {
-        check(board.enter(self, construct), "nobody stopped it");
-        for (const std::size_t owner : {rank, 1 - rank}) {
-          const std::size_t hand = loop_board::hand_of(owner);
-          if (board.tickets_taken(construct, hand) > 0) continue;
-          if (board.take_ticket(construct, hand) == 0) ++given[construct][owner];
-        }
-        board.leave(self, construct, true);
-      }
-    };
-    threads({[&] { takes(0); }, [&] { takes(1); }});
-    for (const auto& construct : given) {
-      for (const int each : construct) check(each == 1, "each ticket is given once");
-    }
+    give_every_ticket_once(
+        true, [](std::size_t rank, loop_board& board, std::uint32_t construct, int(&given)[2]) {
+          for (const std::size_t owner : {rank, 1 - rank}) {
+            const std::size_t hand = loop_board::hand_of(owner);
+            if (board.tickets_taken(construct, hand) > 0) continue;
+            if (board.take_ticket(construct, hand) == 0) ++given[owner];
+          }
+        });
   });
 }
 

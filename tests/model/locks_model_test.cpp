@@ -26,22 +26,40 @@ class shared_mutex_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, mutex_model, testing::ValuesIn(policies()), setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, shared_mutex_model, testing::ValuesIn(policies()), setting_name);
 
+/// So many threads add 1 so many times, each time while they have what hold() returns.
+template <class Hold>
+void count_in_turns(std::size_t many, int rounds, Hold hold) {
+  int count = 0;
+  const auto counts = [&] {
+    times(rounds, [&](int) {
+      const auto held = hold();
+      ++count;
+    });
+  };
+  threads(std::vector<std::function<void()>>(many, counts));
+  check(count == static_cast<int>(many) * rounds, "none is lost");
+}
+
+template <class Lock>
+void end_with_the_last_that_has_unlocked() {
+  mortal<Lock> lock(policy());
+  int users = 2;
+  const auto uses = [&] {
+    lock->lock();
+    const bool last = --users == 0;
+    lock->unlock();
+    if (last) lock.destroy();
+  };
+  threads({uses, uses});
+}
+
 TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_SHORT_1) {
   plan by;
   by.budgets = middle();
   explore(
       [] {
         short_lock lock;
-        int count = 0;
-        const auto counts = [&] {
-          times(2, [&](int) {
-            lock.lock();
-            ++count;
-            lock.unlock();
-          });
-        };
-        threads({counts, counts, counts});
-        check(count == 6, "none is lost");
+        count_in_turns(3, 2, [&] { return std::unique_lock<short_lock>(lock); });
       },
       by);
 }
@@ -49,15 +67,7 @@ TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_SHORT_1) {
 TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_MUTEX_1) {
   explore_with(small(), [] {
     mutex lock(policy());
-    int count = 0;
-    const auto counts = [&] {
-      times(2, [&](int) {
-        const std::lock_guard<mutex> guard(lock);
-        ++count;
-      });
-    };
-    threads({counts, counts});
-    check(count == 4, "none is lost");
+    count_in_turns(2, 2, [&] { return std::unique_lock<mutex>(lock); });
     check(lock.try_lock(), "free in the end");
     lock.unlock();
   });
@@ -66,13 +76,7 @@ TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_MUTEX_1) {
 TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_MUTEX_2) {
   explore_with(large(), [] {
     mutex lock(policy());
-    int count = 0;
-    const auto counts = [&] {
-      const std::lock_guard<mutex> guard(lock);
-      ++count;
-    };
-    threads({counts, counts, counts});
-    check(count == 3, "none is lost");
+    count_in_turns(3, 1, [&] { return std::unique_lock<mutex>(lock); });
   });
 }
 
@@ -146,30 +150,14 @@ TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_MUTEX_4) {
 }
 
 TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_MUTEX_5) {
-  explore_with(small(), [] {
-    mortal<mutex> lock(policy());
-    int users = 2;
-    const auto uses = [&] {
-      lock->lock();
-      const bool last = --users == 0;
-      lock->unlock();
-      if (last) lock.destroy();
-    };
-    threads({uses, uses});
-  });
+  explore_with(small(), end_with_the_last_that_has_unlocked<mutex>);
 }
 
 TEST_P(mutex_model, recursive_or_not) {
   explore_with(small(), [] {
     recursive_mutex lock(policy());
-    int count = 0;
-    const auto counts = [&] {
-      const std::lock_guard<recursive_mutex> guard(lock);
-      const std::lock_guard<recursive_mutex> again(lock);
-      ++count;
-    };
-    threads({counts, counts});
-    check(count == 2, "none is lost");
+    using guard = std::unique_lock<recursive_mutex>;
+    count_in_turns(2, 1, [&] { return std::make_pair(guard(lock), guard(lock)); });
   });
 }
 
@@ -240,17 +228,7 @@ TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_SHARED_
 }
 
 TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_SHARED_4) {
-  explore_with(small(), [] {
-    mortal<shared_mutex> lock(policy());
-    int users = 2;
-    const auto uses = [&] {
-      lock->lock();
-      const bool last = --users == 0;
-      lock->unlock();
-      if (last) lock.destroy();
-    };
-    threads({uses, uses});
-  });
+  explore_with(small(), end_with_the_last_that_has_unlocked<shared_mutex>);
 }
 
 /// The process knows no name of a critical part before it, nor afterwards.
@@ -288,13 +266,7 @@ TEST(critical_name_model, a_name_is_one_mutex_whichever_module_asks_first_NAME_1
   explore(
       [] {
         const no_names none;
-        int count = 0;
-        const auto counts = [&] {
-          const std::lock_guard<mutex> guard(found_by_a_module("a"));
-          ++count;
-        };
-        threads({counts, counts});
-        check(count == 2, "none is lost");
+        count_in_turns(2, 1, [] { return std::unique_lock<mutex>(found_by_a_module("a")); });
       },
       by);
 }
@@ -326,13 +298,9 @@ TEST(critical_name_model, who_finds_what_another_thread_of_the_module_knows_may_
   explore(
       [] {
         const no_names none;
-        int count = 0;
-        const auto counts = [&] {
-          const std::lock_guard<mutex> guard(critical_name::mutex_of<name_of_a_part>());
-          ++count;
-        };
-        threads({counts, counts});
-        check(count == 2, "none is lost");
+        count_in_turns(2, 1, [] {
+          return std::unique_lock<mutex>(critical_name::mutex_of<name_of_a_part>());
+        });
       },
       by);
 }

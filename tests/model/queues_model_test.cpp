@@ -149,25 +149,34 @@ TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_CONDITI
   });
 }
 
+/// notify_all() with a lock of this kind.
+template <class Lock>
+void let_everyone_go() {
+  Lock lock(policy());
+  condition_variable changed(policy());
+  int data = 0;
+  const auto waits = [&] {
+    std::unique_lock<Lock> guard(lock);
+    changed.wait(guard, [&] { return data >= 7; });
+    ++data;
+  };
+  threads({waits, waits, [&] {
+             {
+               const std::lock_guard<Lock> guard(lock);
+               data = 7;
+             }
+             changed.notify_all();
+           }});
+  check(data == 9, "both have seen it");
+}
+
 TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
-  explore_with(huge(), [] {
-    mutex lock(policy());
-    condition_variable changed(policy());
-    int data = 0;
-    const auto waits = [&] {
-      std::unique_lock<mutex> guard(lock);
-      changed.wait(guard, [&] { return data >= 7; });
-      ++data;
-    };
-    threads({waits, waits, [&] {
-               {
-                 const std::lock_guard<mutex> guard(lock);
-                 data = 7;
-               }
-               changed.notify_all();
-             }});
-    check(data == 9, "both have seen it");
-  });
+  explore_with(huge(), let_everyone_go<mutex>);
+}
+
+TEST_P(condition_variable_model,
+       works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION_3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, let_everyone_go<shared_mutex>);
 }
 
 TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_CONDITION_2) {
@@ -219,28 +228,6 @@ TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_a
   });
 }
 
-TEST_P(condition_variable_model,
-       works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION_3) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    shared_mutex lock(policy());
-    condition_variable changed(policy());
-    int data = 0;
-    const auto waits = [&] {
-      std::unique_lock<shared_mutex> guard(lock);
-      changed.wait(guard, [&] { return data >= 7; });
-      ++data;
-    };
-    threads({waits, waits, [&] {
-               {
-                 const std::lock_guard<shared_mutex> guard(lock);
-                 data = 7;
-               }
-               changed.notify_all();
-             }});
-    check(data == 9, "both have seen it");
-  });
-}
-
 /// A lock of one thread, on what all share: refuses when it is told to.
 struct refusing_lock {
   shared_mutex& of;
@@ -257,68 +244,59 @@ struct refusing_lock {
   struct refused {};
 };
 
+/// A thread whose lock refuses something in its wait, another waiter, and who notifies. The other waiter sees it.
+template <class Wait>
+void refuse_beside_a_waiter(Wait wait, void (condition_variable::*notify)()) {
+  shared_mutex lock(policy());
+  condition_variable changed(policy());
+  bool said = false;
+  int seen = 0;
+  threads({[&] {
+             refusing_lock mine{lock};
+             mine.lock();
+             wait(mine, changed, said);
+           },
+           [&] {
+             std::unique_lock<shared_mutex> guard(lock);
+             changed.wait(guard, [&] { return said; });
+             ++seen;
+           },
+           [&] {
+             {
+               const std::lock_guard<shared_mutex> guard(lock);
+               said = true;
+             }
+             (changed.*notify)();
+           }});
+  check(seen == 1, "the other waiter has seen it");
+}
+
 TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDITION_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    shared_mutex lock(policy());
-    condition_variable changed(policy());
-    bool said = false;
-    int seen = 0;
-    threads({[&] {
-               refusing_lock mine{lock};
-               mine.lock();
-               mine.refuses_lock = true;
-               try {
-                 while (!said) changed.wait(mine);
-                 mine.unlock();
-               } catch (const refusing_lock::refused&) {  // not locked
-               }
-             },
-             [&] {
-               std::unique_lock<shared_mutex> guard(lock);
-               changed.wait(guard, [&] { return said; });
-               ++seen;
-             },
-             [&] {
-               {
-                 const std::lock_guard<shared_mutex> guard(lock);
-                 said = true;
-               }
-               changed.notify_all();
-             }});
-    check(seen == 1, "the other waiter has seen it");
+    const auto wait = [](refusing_lock& mine, condition_variable& changed, const bool& said) {
+      mine.refuses_lock = true;
+      try {
+        while (!said) changed.wait(mine);
+        mine.unlock();
+      } catch (const refusing_lock::refused&) {  // not locked
+      }
+    };
+    refuse_beside_a_waiter(wait, &condition_variable::notify_all);
   });
 }
 
 TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_CONDITION_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
-    shared_mutex lock(policy());
-    condition_variable changed(policy());
-    bool said = false;
-    int seen = 0;
-    threads({[&] {
-               refusing_lock mine{lock};
-               mine.lock();
-               mine.refuses_unlock = true;
-               try {
-                 if (!said) changed.wait(mine);
-               } catch (const refusing_lock::refused&) {  // still locked
-               }
-               mine.refuses_unlock = false;
-               mine.unlock();
-             },
-             [&] {
-               std::unique_lock<shared_mutex> guard(lock);
-               changed.wait(guard, [&] { return said; });
-               ++seen;
-             },
-             [&] {
-               {
-                 const std::lock_guard<shared_mutex> guard(lock);
-                 said = true;
-               }
-               changed.notify_one();
-             }});
-    check(seen == 1, "no dead node has taken the notification");
+    const auto wait = [](refusing_lock& mine, condition_variable& changed, const bool& said) {
+      mine.refuses_unlock = true;
+      try {
+        if (!said) changed.wait(mine);
+      } catch (const refusing_lock::refused&) {  // still locked
+      }
+      mine.refuses_unlock = false;
+      mine.unlock();
+    };
+    refuse_beside_a_waiter(wait, &condition_variable::notify_one);  // a dead node would take it
   });
 }
 
