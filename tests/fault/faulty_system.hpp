@@ -14,8 +14,8 @@
 #include <thread>
 #include <utility>
 
-#include "fault/seeded_draws.hpp"
 #include "support/native_threads.hpp"
+#include "support/seeded_draws.hpp"
 
 namespace lockstep::test {
 

@@ -21,54 +21,53 @@ namespace {
 
 using lockstep::wait_policy;
 using lockstep::test::cannot_be_tested;
+using lockstep::test::expect_in_child;
 using lockstep::test::in_child;
 
 /// Runs all workloads with each policy that gives up the CPU.
-int run_workloads(std::size_t threads, int rounds) {
-  long wrong = 0;
-  for (const wait_policy policy :
-       {wait_policy::block(), wait_policy(), wait_policy::hybrid(std::chrono::microseconds(2))}) {
-    wrong += lockstep::test::run_all_workloads({policy, threads, rounds, {}});
+void expect_workloads_to_end(int rounds) {
+  for (const std::size_t threads : {2u, 5u}) {
+    for (const wait_policy policy :
+         {wait_policy::block(), wait_policy(), wait_policy::hybrid(std::chrono::microseconds(2))}) {
+      EXPECT_EQ(lockstep::test::run_all_workloads({policy, threads, rounds, {}}), 0);
+    }
   }
-  return wrong == 0 ? 0 : 1;
 }
 
-bool keep_one_cpu() { return lockstep::detail::pin_this_thread(lockstep::detail::affinity()[0]); }
+void keep_one_cpu() {
+  ASSERT_TRUE(lockstep::detail::pin_this_thread(lockstep::detail::affinity()[0]));
+}
 
 TEST(one_cpu, is_enough_for_every_workload) {
-  EXPECT_EQ(in_child([] {
-              if (!keep_one_cpu()) return 2;
-              if (lockstep::detail::usable_cpus() != 1) return 3;
-              return run_workloads(2, 60) + run_workloads(5, 60);
-            }),
-            0);
+  expect_in_child([] {
+    keep_one_cpu();
+    EXPECT_EQ(lockstep::detail::usable_cpus(), 1u);
+    expect_workloads_to_end(60);
+  });
 }
 
 TEST(one_cpu, that_is_left_of_several_is_enough_for_every_workload) {
-  EXPECT_EQ(in_child([] {
-              const unsigned before = lockstep::detail::usable_cpus();
-              lockstep::team workers(4);
-              if (!keep_one_cpu()) return 2;
-              if (lockstep::detail::usable_cpus() != before) return 3;
-              int calls = 0;
-              for (int i = 0; i < 100; ++i) {
-                workers.run([&](lockstep::member& self) {
-                  if (self.rank() == 3) ++calls;
-                });
-              }
-              if (calls != 100) return 4;
-              return run_workloads(2, 60) + run_workloads(5, 60);
-            }),
-            0);
+  expect_in_child([] {
+    const unsigned before = lockstep::detail::usable_cpus();
+    lockstep::team workers(4);
+    keep_one_cpu();
+    EXPECT_EQ(lockstep::detail::usable_cpus(), before);
+    int calls = 0;
+    for (int i = 0; i < 100; ++i) {
+      workers.run([&](lockstep::member& self) {
+        if (self.rank() == 3) ++calls;
+      });
+    }
+    EXPECT_EQ(calls, 100);
+    expect_workloads_to_end(60);
+  });
 }
 
 TEST(one_cpu, lets_spinners_through_though_slowly) {
-  EXPECT_EQ(in_child([] {
-              if (!keep_one_cpu()) return 2;
-              const long wrong = lockstep::test::run_all_workloads({wait_policy::spin(), 2, 4, {}});
-              return wrong == 0 ? 0 : 1;
-            }),
-            0);
+  expect_in_child([] {
+    keep_one_cpu();
+    EXPECT_EQ(lockstep::test::run_all_workloads({wait_policy::spin(), 2, 4, {}}), 0);
+  });
 }
 
 /// A fifth of one CPU, in periods that are short beside the test.
@@ -76,13 +75,16 @@ bool limit_to_a_fifth(const lockstep::test::control_group& group) {
   return group.write("cpu.cfs_period_us", "10000") && group.write("cpu.cfs_quota_us", "2000");
 }
 
-TEST(fifth_of_a_cpu, is_enough_for_every_workload) {
+/// In a group of its own; the CPUs are counted before it is joined, or in it.
+void expect_workloads_to_end_in_a_fifth(bool counts_before) {
   const lockstep::test::control_group group("cpu");
   if (!limit_to_a_fifth(group)) GTEST_SKIP() << "no group with a CPU quota can be made here";
   const int status = in_child([&] {
+    if (counts_before) lockstep::detail::usable_cpus();
     if (!group.write("cgroup.procs", "0")) return cannot_be_tested;
-    if (lockstep::detail::usable_cpus() != 1) return 2;
-    return run_workloads(2, 20) + run_workloads(5, 20);
+    if (!counts_before) EXPECT_EQ(lockstep::detail::usable_cpus(), 1u);
+    expect_workloads_to_end(20);
+    return testing::Test::HasFailure() ? 1 : 0;
   });
   if (status == cannot_be_tested) GTEST_SKIP() << "the group may not be joined";
   EXPECT_EQ(status, 0);
@@ -90,17 +92,9 @@ TEST(fifth_of_a_cpu, is_enough_for_every_workload) {
   std::printf("throttled %ld times\n", group.read("cpu.stat", "nr_throttled"));
 }
 
+TEST(fifth_of_a_cpu, is_enough_for_every_workload) { expect_workloads_to_end_in_a_fifth(false); }
 TEST(fifth_of_a_cpu, that_comes_later_is_enough_for_every_workload) {
-  const lockstep::test::control_group group("cpu");
-  if (!limit_to_a_fifth(group)) GTEST_SKIP() << "no group with a CPU quota can be made here";
-  const int status = in_child([&] {
-    lockstep::detail::usable_cpus();
-    if (!group.write("cgroup.procs", "0")) return cannot_be_tested;
-    return run_workloads(2, 20) + run_workloads(5, 20);
-  });
-  if (status == cannot_be_tested) GTEST_SKIP() << "the group may not be joined";
-  EXPECT_EQ(status, 0);
-  std::printf("throttled %ld times\n", group.read("cpu.stat", "nr_throttled"));
+  expect_workloads_to_end_in_a_fifth(true);
 }
 
 /// Limits the number of threads of the process's user. False if the system refuses.

@@ -22,9 +22,9 @@
 
 #include "fault/child_process.hpp"
 #include "fault/control_group.hpp"
-#include "fault/seeded_draws.hpp"
 #include "fault/workloads.hpp"
 #include "support/effort.hpp"
+#include "support/seeded_draws.hpp"
 
 namespace {
 
@@ -164,12 +164,13 @@ void freeze_members(Freezer& freezer, progress& state, unsigned enough) {
   state.over = true;
 }
 
-TEST(frozen_member, of_any_object_holds_up_the_others_only_until_it_is_thawed) {
-  const unsigned enough = lockstep::test::effort(8000u);
+/// All workloads run in a child in which Freezer(arguments...) freezes threads.
+template <class Freezer, class... Arguments>
+void expect_only_held_up(unsigned enough, const Arguments&... arguments) {
   shared_with_child<progress> state;
   shared_with_child<unsigned> freezes;
   child_process child([&] {
-    signal_freezer freezer;
+    Freezer freezer(arguments...);
     std::thread cold([&] { freeze_members(freezer, *state, enough); });
     const int result = run_until_over(*state);
     cold.join();
@@ -181,23 +182,14 @@ TEST(frozen_member, of_any_object_holds_up_the_others_only_until_it_is_thawed) {
   std::printf("%u freezes, %d rounds of all workloads\n", *freezes, state->rounds.load());
 }
 
+TEST(frozen_member, of_any_object_holds_up_the_others_only_until_it_is_thawed) {
+  expect_only_held_up<signal_freezer>(lockstep::test::effort(8000u));
+}
+
 TEST(frozen_member, by_the_system_holds_up_the_others_only_until_it_is_thawed) {
   lockstep::test::control_group group("freezer");
   if (!group.write("freezer.state", "THAWED")) GTEST_SKIP() << "no freezer group can be made here";
-  const unsigned enough = lockstep::test::effort(4000u);
-  shared_with_child<progress> state;
-  shared_with_child<unsigned> freezes;
-  child_process child([&] {
-    group_freezer freezer(group);
-    std::thread cold([&] { freeze_members(freezer, *state, enough); });
-    const int result = run_until_over(*state);
-    cold.join();
-    *freezes = freezer.count();
-    return result;
-  });
-  EXPECT_EQ(child.wait(), 0);
-  EXPECT_GE(*freezes, enough);
-  std::printf("%u freezes, %d rounds of all workloads\n", *freezes, state->rounds.load());
+  expect_only_held_up<group_freezer>(lockstep::test::effort(4000u), group);
 }
 
 }  // namespace

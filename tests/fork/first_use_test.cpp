@@ -26,8 +26,11 @@
 
 #include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/lockstep.hpp>
+#include "fault/child_process.hpp"
 
 namespace {
+
+using lockstep::test::in_child;
 
 std::atomic<int> files_opened{0};
 
@@ -183,8 +186,7 @@ bool gives_numbers_once() {
   });
   while (taken == 0) std::this_thread::yield();
   const std::uint64_t mine = lockstep::detail::number_of_this_thread();
-  const pid_t child = fork();
-  if (child == 0) {
+  const int status = in_child([&] {
     bool fresh = lockstep::detail::number_of_this_thread() == mine;
     for (int i = 0; i < 20; ++i) {
       std::thread([&] {
@@ -192,25 +194,19 @@ bool gives_numbers_once() {
         fresh = fresh && number != taken && number != mine;
       }).join();
     }
-    _exit(fresh ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
+    return fresh ? 0 : 1;
+  });
   done = true;
   other.join();
   return status == 0;
 }
 
-/// This program with one argument, in a process of its own; its exit code, or -1.
+/// This program with one argument, in a process of its own; its exit code.
 int called_again(const std::string& argument) {
-  const pid_t child = fork();
-  if (child == 0) {
+  return in_child([&] {
     execl("/proc/self/exe", "first_use", argument.c_str(), static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return 127;
+  });
 }
 
 TEST(first_use, a_fork_in_the_middle_of_it_leaves_a_child_that_can_use_all) {

@@ -65,14 +65,12 @@ TEST_P(plan_fork, a_child_runs_the_plans_of_its_parent_TEAM_5) {
     forked_flow of(on, [] {}, false);
     for (int i = 0; i < 3; ++i) {
       of.expect_usable();
-      EXPECT_EQ(in_child([&] {
-                  of.expect_usable();
-                  EXPECT_TRUE(of.flow.measure(2));
-                  EXPECT_TRUE(of.flow.refine());
-                  of.expect_usable();
-                  return status();
-                }),
-                0);
+      expect_in_child([&] {
+        of.expect_usable();
+        EXPECT_TRUE(of.flow.measure(2));
+        EXPECT_TRUE(of.flow.refine());
+        of.expect_usable();
+      });
     }
     of.expect_usable();
   });

@@ -75,12 +75,8 @@ void expect_usable(team& workers) {
 int status() { return testing::Test::HasFailure() ? 1 : 0; }
 
 /// In the child: the team as it was made, on threads of the child's.
-int use(team& workers) {
-  expect_usable(workers);
-  return status();
-}
 void expect_usable_in_child(team& workers) {
-  EXPECT_EQ(in_child([&] { return use(workers); }), 0);
+  expect_in_child([&] { expect_usable(workers); });
 }
 
 class team_fork : public testing::TestWithParam<std::size_t> {
@@ -95,13 +91,11 @@ TEST_P(team_fork, TEAM_5_a_child_runs_regions_on_threads_of_its_own) {
       team workers(team_options().members(members()).policy(policy).name("forked"));
       for (int i = 0; i < 3; ++i) {
         expect_usable(workers);
-        EXPECT_EQ(in_child([&] {
-                    EXPECT_EQ(threads_named("forked "), 0u) << "only the forking thread is there";
-                    expect_usable(workers);
-                    EXPECT_EQ(threads_named("forked "), members() - 1);
-                    return status();
-                  }),
-                  0);
+        expect_in_child([&] {
+          EXPECT_EQ(threads_named("forked "), 0u) << "only the forking thread is there";
+          expect_usable(workers);
+          EXPECT_EQ(threads_named("forked "), members() - 1);
+        });
       }
       expect_usable(workers);
     }
@@ -120,17 +114,15 @@ TEST_P(team_fork, TEAM_5_children_of_children_have_threads_of_their_own) {
   expect_in_child([&] {
     team workers(members());
     expect_usable(workers);
-    EXPECT_EQ(in_child([&] {
-                expect_usable(workers);
-                expect_usable_in_child(workers);
-                EXPECT_EQ(in_child([&] {  // without a region of its own first
-                            expect_usable_in_child(workers);
-                            return use(workers);
-                          }),
-                          0);
-                return use(workers);
-              }),
-              0);
+    expect_in_child([&] {
+      expect_usable(workers);
+      expect_usable_in_child(workers);
+      expect_in_child([&] {  // without a region of its own first
+        expect_usable_in_child(workers);
+        expect_usable(workers);
+      });
+      expect_usable(workers);
+    });
     expect_usable(workers);
   });
 }
@@ -140,14 +132,13 @@ TEST_P(team_fork, TEAM_5_a_team_that_was_paused_is_usable_in_a_child) {
     team workers(members());
     workers.pause();
     expect_usable_in_child(workers);
-    EXPECT_EQ(in_child([&] {
-                workers.pause();
-                workers.resume();
-                expect_usable(workers);
-                workers.pause();
-                return use(workers);
-              }),
-              0);
+    expect_in_child([&] {
+      workers.pause();
+      workers.resume();
+      expect_usable(workers);
+      workers.pause();
+      expect_usable(workers);
+    });
     expect_usable(workers);
   });
 }
@@ -157,13 +148,12 @@ TEST_P(team_fork, TEAM_5_a_team_ends_in_a_child_whether_it_was_used_there_or_not
     for (const bool is_used : {false, true}) {
       auto workers = std::make_unique<team>(members());
       expect_usable(*workers);
-      EXPECT_EQ(in_child([&] {
-                  if (is_used) expect_usable(*workers);
-                  workers.reset();
-                  team another(members());
-                  return use(another);
-                }),
-                0);
+      expect_in_child([&] {
+        if (is_used) expect_usable(*workers);
+        workers.reset();
+        team another(members());
+        expect_usable(another);
+      });
       expect_usable(*workers);
     }
   });
@@ -240,18 +230,16 @@ TEST_P(team_fork, TEAM_5_a_region_that_was_started_and_not_joined_is_stopped_in_
       me.sync_threads();
     };
     started_region started = workers.start(f);
-    EXPECT_EQ(in_child([&] {
-                EXPECT_FALSE(started.join());
-                return use(workers);
-              }),
-              0);
-    EXPECT_EQ(in_child([&] {
-                workers.run([](member& me) { EXPECT_EQ(me.size(), 1u); });  // TEAM-2
-                EXPECT_FALSE(started.join());
-                EXPECT_THROW(started.join(), std::logic_error);
-                return use(workers);
-              }),
-              0);
+    expect_in_child([&] {
+      EXPECT_FALSE(started.join());
+      expect_usable(workers);
+    });
+    expect_in_child([&] {
+      workers.run([](member& me) { EXPECT_EQ(me.size(), 1u); });  // TEAM-2
+      EXPECT_FALSE(started.join());
+      EXPECT_THROW(started.join(), std::logic_error);
+      expect_usable(workers);
+    });
     EXPECT_TRUE(started.join());
     EXPECT_EQ(calls, std::vector<int>(members(), 1));
     expect_usable(workers);
@@ -310,11 +298,10 @@ TEST_P(team_fork, TEAM_5_a_child_may_use_a_team_that_another_thread_has_started_
       started.join();
     });
     while (!is_started) std::this_thread::yield();
-    EXPECT_EQ(in_child([&] {
-                EXPECT_THROW(started.join(), std::logic_error);
-                return use(workers);
-              }),
-              0);
+    expect_in_child([&] {
+      EXPECT_THROW(started.join(), std::logic_error);
+      expect_usable(workers);
+    });
   });
 }
 
@@ -331,11 +318,10 @@ TEST_P(team_fork, TEAM_5_threads_that_were_queued_for_the_team_are_not_waited_fo
       });
       each.wait_until_asleep();
     }
-    EXPECT_EQ(in_child([&] {
-                EXPECT_FALSE(started.join());
-                return use(workers);
-              }),
-              0);
+    expect_in_child([&] {
+      EXPECT_FALSE(started.join());
+      expect_usable(workers);
+    });
     EXPECT_TRUE(started.join());
     for (std::thread& each : queued) each.join();
     expect_usable(workers);
@@ -359,11 +345,10 @@ TEST_P(team_fork,
                    std::runtime_error);
     });
     while (!has_thrown) std::this_thread::yield();
-    EXPECT_EQ(in_child([&] {
-                EXPECT_FALSE(workers.run([](member& me) { me.request_stop(); }));
-                return use(workers);
-              }),
-              0);
+    expect_in_child([&] {
+      EXPECT_FALSE(workers.run([](member& me) { me.request_stop(); }));
+      expect_usable(workers);
+    });
   });
 }
 
@@ -381,12 +366,11 @@ TEST(team_fork, TEAM_5_a_child_may_be_made_while_another_thread_makes_and_destro
     for (int i = 0; i < 150; ++i) {
       const long before = made;
       while (made == before) std::this_thread::yield();
-      EXPECT_EQ(in_child([&] {
-                  team another(2);
-                  expect_usable(another);
-                  return use(workers);
-                }),
-                0);
+      expect_in_child([&] {
+        team another(2);
+        expect_usable(another);
+        expect_usable(workers);
+      });
       if (testing::Test::HasFailure()) break;
     }
   });
@@ -408,6 +392,7 @@ void at_depth(int depth, const Function& f) {
 TEST(team_fork,
      PROCESS_9_nobody_writes_to_the_place_of_a_team_on_the_stack_of_a_thread_that_is_gone) {
   for (int depth = 0; depth < 60; ++depth) {
+    SCOPED_TRACE(depth);
     std::atomic<bool> has_team{false};
     const meanwhile owner([&](const std::atomic<bool>& over) {
       at_depth(depth, [&] {
@@ -417,12 +402,10 @@ TEST(team_fork,
       });
     });
     while (!has_team) std::this_thread::yield();
-    EXPECT_EQ(in_child([&] {
-                team of_child(3);
-                return use(of_child);
-              }),
-              0)
-        << depth;
+    expect_in_child([&] {
+      team of_child(3);
+      expect_usable(of_child);
+    });
     if (testing::Test::HasFailure()) break;
   }
 }
@@ -523,12 +506,10 @@ TEST(team_fork, TEAM_5_hooks_are_called_for_the_threads_of_the_child) {
     team workers(team_options().members(3).on_start([&](std::size_t) { ++started; }));
     expect_usable(workers);
     EXPECT_EQ(started.load(), 2);
-    EXPECT_EQ(in_child([&] {
-                expect_usable(workers);
-                EXPECT_EQ(started.load(), 4);
-                return status();
-              }),
-              0);
+    expect_in_child([&] {
+      expect_usable(workers);
+      EXPECT_EQ(started.load(), 4);
+    });
   });
 }
 
@@ -542,23 +523,20 @@ TEST(team_fork, TEAM_5_an_external_team_has_only_its_caller_in_a_child) {
     EXPECT_TRUE(workers.run(count));
     const auto loop = [&] { return workers.for_each(0, 3, [](int) {}); };
     for (int i = 0; i < 200; ++i) EXPECT_TRUE(loop());
-    EXPECT_EQ(in_child([&] {
-                for (int i = 0; i < 20; ++i)
-                  EXPECT_THROW(loop(), std::logic_error) << "known place";
-                std::string text;
-                try {
-                  workers.run(count);
-                } catch (const std::logic_error& error) {
-                  text = error.what();
-                }
-                EXPECT_NE(text.find("lockstep::external_team::run: this is a child process"),
-                          std::string::npos)
-                    << text;
-                EXPECT_TRUE(workers.run(1, count));
-                EXPECT_EQ(calls, (std::vector<int>{2, 1, 1}));
-                return status();
-              }),
-              0);
+    expect_in_child([&] {
+      for (int i = 0; i < 20; ++i) EXPECT_THROW(loop(), std::logic_error) << "known place";
+      std::string text;
+      try {
+        workers.run(count);
+      } catch (const std::logic_error& error) {
+        text = error.what();
+      }
+      EXPECT_NE(text.find("lockstep::external_team::run: this is a child process"),
+                std::string::npos)
+          << text;
+      EXPECT_TRUE(workers.run(1, count));
+      EXPECT_EQ(calls, (std::vector<int>{2, 1, 1}));
+    });
     EXPECT_TRUE(workers.run(count));
     EXPECT_EQ(calls, std::vector<int>(3, 2));
     workers.release();
@@ -572,11 +550,9 @@ TEST(team_fork, TEAM_5_an_external_team_ends_in_a_child) {
     std::vector<std::thread> threads;
     for (std::size_t rank : {1u, 2u}) threads.emplace_back([&, rank] { workers->serve(rank); });
     EXPECT_TRUE(workers->run([](member&) {}));
-    EXPECT_EQ(in_child([&] {
-                workers.reset();  // does not wait for threads that are not there
-                return status();
-              }),
-              0);
+    expect_in_child([&] {
+      workers.reset();  // does not wait for threads that are not there
+    });
     workers->release();
     for (std::thread& each : threads) each.join();
   });

@@ -55,7 +55,7 @@ void crew::work(std::size_t rank) {
 
 void crew::call(const actor_body& body, actor& self, std::uint64_t seed) {
 #if defined(LOCKSTEP_ATOMIC_SEAM)
-  test::delay_source::seed_this_thread(mix(seed, ~self.rank()));
+  test::seeded_draws::seed_this_thread(mix(seed, ~self.rank()));
 #else
   (void)seed;
 #endif

@@ -6,19 +6,17 @@
 // spins for a random while. A bug between two accesses then shows within some rounds that plain stress
 // does not meet in 10^5.
 //
-// Every thread draws from a generator of its own. The seed is LOCKSTEP_TEST_SEED from the environment,
-// else a fixed one, and is printed when the program starts, since a lost wake-up ends it by a ctest
-// timeout. The same seed gives the same draws, not the same schedule. Programs with seeds of their own
-// restart a thread's generator (seed_this_thread).
+// The seed is printed when the program starts, since a lost wake-up ends it by a ctest timeout. Programs
+// with seeds of their own restart a thread's generator (seeded_draws::seed_this_thread).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include <lockstep/detail/platform/clock.hpp>
+
+#include "support/seeded_draws.hpp"
 
 namespace lockstep::test {
 
@@ -29,46 +27,12 @@ class delay_source {
   /// Once in 64 calls: a yield, or up to 2^12 pauses (at 26 ns each: 100 us), short ones being as
   /// frequent as long ones.
   static void maybe_delay() noexcept {
-    const std::uint64_t draw = next();
+    const std::uint64_t draw = seeded_draws::next();
     if (draw % 64 != 0) return;
     if (draw / 64 % 4 == 0) return std::this_thread::yield();
     const std::uint64_t pauses = std::uint64_t{1} << (draw / 256 % 13);
     for (std::uint64_t i = 0; i < pauses; ++i) detail::native::polling_pause();
   }
-
-  /// From now on the calling thread draws what follows from `seed`.
-  static void seed_this_thread(std::uint64_t seed) noexcept { state_of_this_thread() = seed | 1u; }
-
- private:
-  static std::uint64_t& state_of_this_thread() noexcept {
-    thread_local std::uint64_t state = 0;
-    return state;
-  }
-
-  static std::uint64_t next() noexcept {
-    std::uint64_t& state = state_of_this_thread();
-    if (state == 0) state = first_state();
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state * 0x2545F4914F6CDD1Du >> 16;
-  }
-
-  /// Differs from thread to thread, is never 0.
-  static std::uint64_t first_state() noexcept {
-    static std::atomic<std::uint64_t> threads{0};
-    const std::uint64_t thread = threads.fetch_add(1, std::memory_order_relaxed) + 1;
-    return (seed_ + thread * 0x9E3779B97F4A7C15u) | 1u;
-  }
-
-  static std::uint64_t read_seed() noexcept {
-    const char* const text = std::getenv("LOCKSTEP_TEST_SEED");
-    const std::uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 0) : 20240607;
-    std::fprintf(stderr, "delays: LOCKSTEP_TEST_SEED=%ju\n", std::uintmax_t{seed});
-    return seed;
-  }
-
-  static inline const std::uint64_t seed_ = read_seed();
 };
 
 /// Delays before and after the expression in whose scope it lives.
