@@ -9,10 +9,8 @@ same nodes, in turns with it. Prints Markdown tables with the best setting of ea
 Exit status: 0 done; 1 a sample or the system failed; 2 bad arguments.
 """
 
-import argparse
 import datetime
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -37,8 +35,7 @@ OVERHEAD = 4
 
 
 def chosen_rows(bench, options, cpus, seconds):
-    wanted = re.compile(options.filter)
-    return [row for row in plan.rows(bench.available(), cpus, seconds) if wanted.search(row.name())]
+    return [row for row in plan.rows(bench.available(), cpus, seconds) if options.filter.search(row.name())]
 
 
 def seconds_within(budget, rows, samples):
@@ -110,7 +107,7 @@ def run(options):
     found, failures = records_of(bench, options, rows, order)
     result = {"program": "graph", "quick": options.quick, "machine": machine, "date": datetime.date.today().isoformat(),
               "samples": options.samples, "seconds": options.seconds, "verdict": targets.verdicts(found), "rows": found}
-    print("; ".join(f"{key}: {text if isinstance(text, str) else json.dumps(text)}" for key, text in machine.items()))
+    print(team.machine_line(machine))
     quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
     print(f"samples: {options.samples} of {options.seconds:.3g} s{quick}\n\n{to_text(found, options.all)}\n{LEGEND}")
     print("\n".join([f"\nVerdict{' (quick)' if options.quick else ''}", *map(targets.to_line, result["verdict"])]))
@@ -120,28 +117,11 @@ def run(options):
 
 
 def parse(arguments):
-    parser = team.Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runners", type=Path, required=True, metavar="DIRECTORY", help="where they were built")
-    parser.add_argument("--quick", action="store_true", help="3 short samples: for a first look")
-    parser.add_argument("--samples", type=team.whole_number(1, 1000), help="of each row (default 9; with --quick 3)")
-    parser.add_argument("--seconds", type=team.sample_seconds, help="of a sample, about (default 0.02)")
+    parser = team.usual_parser(__doc__)
     parser.add_argument("--budget", type=grid_run.duration, metavar="TIME",
                         help="for all of it, as 90s or 20m: samples are made as long as it allows")
-    parser.add_argument("--filter", default="", metavar="REGEX", help="only rows whose name matches")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and verdict")
     parser.add_argument("--add", action="store_true", help="to the rows that the file has, in place of those of the same name")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows")
-    parser.add_argument("--all", action="store_true", help="show every setting, not only the best ones")
-    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one sample")
-    options = parser.parse_args(arguments)
-    options.samples = options.samples or (3 if options.quick else 9)
-    options.seconds = options.seconds or (0.002 if options.quick else 0.02)
-    try:
-        re.compile(options.filter)
-    except re.error as error:
-        raise team.ArgumentError(f"--filter: '{options.filter}' is not a regular expression") from error
-    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
-        raise team.ArgumentError(f"--json: cannot write '{options.json}'")
+    options = team.parsed(parser, arguments, 0.002, 0.02)
     if options.add and not options.json:
         raise team.ArgumentError("--add: to what? It goes with --json")
     return options

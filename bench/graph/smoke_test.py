@@ -6,11 +6,12 @@ usage: smoke_test.py directory-of-the-runners
 """
 
 import json
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import smoke  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 DIRECTORY = None
@@ -22,27 +23,27 @@ TINY = ("--quick", "--samples", "1", "--seconds", "0.0005")
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, HERE / "run.py", "--runners", DIRECTORY, *arguments],
-                          capture_output=True, text=True, check=False)
+    return smoke.driver(HERE / "run.py", "--runners", DIRECTORY, *arguments)
 
 
 def runner(*arguments):
-    return subprocess.run([Path(DIRECTORY) / "graph_lockstep", *arguments], capture_output=True, text=True, check=False)
+    return smoke.run(Path(DIRECTORY) / "graph_lockstep", *arguments)
 
 
-class Smoke(unittest.TestCase):
+class Smoke(smoke.Smoke):
     def test_every_row_is_measured_and_recorded_and_rows_can_be_added(self):
         names = run(*TINY, "--filter", WORKS, "--list").stdout.splitlines()
         self.assertIn("wavefront 16, empty / lockstep", names)
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory) / "result.json"
-            done = run(*TINY, "--filter", WORKS, "--all", "--json", str(path))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual([p.name for p in path.parent.iterdir()], [path.name])
+        def measure(path):
+            nonlocal record
+            done = run(*TINY, "--filter", WORKS, "--all", "--json", path)
             record = json.loads(path.read_text(encoding="utf-8"))
-            again = run(*TINY, "--filter", "^plan of chain", "--add", "--json", str(path))
+            again = run(*TINY, "--filter", "^plan of chain", "--add", "--json", path)
             self.assertEqual(again.returncode, 0, again.stderr)
-            longer = json.loads(path.read_text(encoding="utf-8"))
+            return done
+
+        record = None
+        done, longer = self.recorded(measure)
         self.assertIn("QUICK", done.stdout)
         self.assertEqual([row["name"] for row in record["rows"]], names)
         self.assertEqual([row["name"] for row in longer["rows"]], [*names, "plan of chain 10000 / lockstep"])
@@ -60,19 +61,12 @@ class Smoke(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_bad_arguments_get_one_line_and_status_2(self):
-        for arguments in (["--samples", "0"], ["--filter", "("], ["--seconds", "nan"], ["--filter", "no such row"], ["--add"],
+        self.expect_one_line(run, (["--samples", "0"], ["--filter", "("], ["--seconds", "nan"], ["--filter", "no such row"], ["--add"],
                           ["--json", "no/such/directory/x"], ["--json", "."], ["--budget", "soon"],
-                          ["--runners", "no/such/directory"], ["--unknown"], ["extra"]):
-            with self.subTest(arguments=arguments):
-                done = run(*arguments)
-                self.assertEqual(done.returncode, 2)
-                self.assertEqual(done.stdout, "")
-                self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+                          ["--runners", "no/such/directory"], ["--unknown"], ["extra"]))
 
     def test_help_ends_well(self):
-        done = run("--help")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("Exit status", done.stdout)
+        self.expect_help(run)
 
 
 if __name__ == "__main__":

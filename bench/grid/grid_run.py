@@ -53,20 +53,13 @@ def minutes(seconds):
 
 
 def parse(program, given):
-    parser = team.Parser(description=program.about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runners", type=Path, required=True, metavar="DIRECTORY", help="where they were built")
+    parser = team.usual_parser(program.about, "cell")
     parser.add_argument("--budget", type=duration, default=program.budget, metavar="TIME",
                         help=f"for all of it, as 90s or 20m (default {minutes(program.budget)}): the grid is thinned out, "
                              "then the samples are made as long as the time allows")
-    parser.add_argument("--quick", action="store_true", help="the least grid, 3 short samples: for a first look")
-    parser.add_argument("--samples", type=team.whole_number(1, 999), help="of each cell (default 9; with --quick 3)")
     parser.add_argument("--settings", metavar="NAME,...", help="of the machine: "
                         + ", ".join(s.name for s in program.settings) + " (default all)")
-    parser.add_argument("--filter", default="", metavar="REGEX", help="only rows whose name, 'setting: cell / peer', matches")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and verdict")
-    parser.add_argument("--list", action="store_true", help="print the names of the rows")
     parser.add_argument("--plan", action="store_true", help="print what would be measured, and how long it would take")
-    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one process")
     options = parser.parse_args(given)
     known = {s.name: s for s in program.settings}
     names = options.settings.split(",") if options.settings else list(known)
@@ -74,12 +67,8 @@ def parse(program, given):
         if name not in known:
             raise ArgumentError(f"--settings: there is no '{name}', but {', '.join(known)}")
     options.settings = tuple(known[name] for name in names)
-    try:
-        options.filter = re.compile(options.filter)
-    except re.error as error:
-        raise ArgumentError("--filter: this is not a regular expression") from error
-    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
-        raise ArgumentError(f"--json: cannot write '{options.json}'")
+    team.compile_filters(options, "filter")
+    team.check_json(options)
     return options
 
 
@@ -238,8 +227,7 @@ def drive(program, options):
 
 
 def to_text(program, planned, result):
-    parts = ["; ".join(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"
-                       for key, value in result["machine"].items()),
+    parts = [team.machine_line(result["machine"]),
              f"{planned}; taken: {minutes(result['effort']['seconds'])}; load at the end: {result['effort']['load']}",
              "QUICK: few and short samples, the figures are rough" if result["quick"] else ""]
     for name, setting in result["settings"].items():

@@ -6,11 +6,12 @@ usage: smoke_test.py directory-of-the-runners
 """
 
 import json
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import smoke  # noqa: E402
 
 BENCH = Path(__file__).resolve().parent.parent
 DIRECTORY = None
@@ -22,23 +23,23 @@ PEERS = r"/ (lockstep|lockstep loops|libgomp passive|oneTBB)$"
 
 
 def run(program, *arguments):
-    return subprocess.run([sys.executable, BENCH / program / "run.py", "--runners", DIRECTORY, *arguments],
-                          capture_output=True, text=True, check=False)
+    return smoke.driver(BENCH / program / "run.py", "--runners", DIRECTORY, *arguments)
 
 
-class Smoke(unittest.TestCase):
+def runner(*arguments):
+    return smoke.run(Path(DIRECTORY) / "team_lockstep", *arguments)
+
+
+class Smoke(smoke.Smoke):
     def test_every_row_is_measured_and_recorded(self):
         for program, cells in CELLS.items():
-            with self.subTest(program=program), tempfile.TemporaryDirectory() as directory:
+            with self.subTest(program=program):
                 chosen = (*TINY, "--filter", cells + ".*" + PEERS)
                 names = run(program, *chosen, "--list").stdout.splitlines()
                 self.assertGreaterEqual(len(names), 4)
-                path = Path(directory) / "result.json"
-                done = run(program, *chosen, "--json", str(path))
-                self.assertEqual(done.returncode, 0, done.stderr)
+                done, record = self.recorded(lambda path: run(program, *chosen, "--json", path))
                 self.assertIn("expected: ", done.stderr)
                 self.assertIn("## Verdict (quick)", done.stdout)
-                record = json.loads(path.read_text(encoding="utf-8"))
                 self.assertEqual([f"{r['setting']}: {r['cell']} / {r['peer']}" for r in record["rows"]], names)
                 for row in record["rows"]:
                     self.assertFalse(row["failed"])
@@ -60,33 +61,24 @@ class Smoke(unittest.TestCase):
             self.assertRegex(done.stdout, r"\Aplan: .* 9 samples .*expected: .* of 20\.0 min\n\Z")
 
     def test_bad_arguments_get_one_line_and_status_2(self):
-        for arguments in (["--samples", "0"], ["--filter", "("], ["--filter", "no such row"], ["--json", "."],
-                          ["--settings", "moon"], ["--budget", "soon"], ["--budget", "0m"],
-                          ["--runners", "no/such/directory"], ["extra"]):
-            for program in CELLS:
-                with self.subTest(program=program, arguments=arguments):
-                    done = run(program, *arguments)
-                    self.assertEqual((done.returncode, done.stdout), (2, ""))
-                    self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+        for program in CELLS:
+            self.expect_one_line(lambda *arguments: run(program, *arguments), (
+                ["--samples", "0"], ["--filter", "("], ["--filter", "no such row"], ["--json", "."], ["--settings", "moon"],
+                ["--budget", "soon"], ["--budget", "0m"], ["--runners", "no/such/directory"], ["extra"]))
 
     def test_gaps_as_long_as_the_loop_have_serial_loops_of_the_same_time(self):
-        done = subprocess.run([Path(DIRECTORY) / "team_lockstep", "duty", "lockstep", "--threads", "2", "--samples", "1",
-                               "--seconds", "0.01", "--cells", "regular:20:0:3,regular:20:200:3"],
-                              capture_output=True, text=True, check=True)
+        done = runner("duty", "lockstep", "--threads", "2", "--samples", "1", "--seconds", "0.01", "--cells",
+                      "regular:20:0:3,regular:20:200:3")
         short, long = (len(cell["serial_ns"][0]) for cell in json.loads(done.stdout)["cells"])
         self.assertEqual(short, 3)       # from before the team: the least that a sample has
         self.assertGreaterEqual(long, 4)  # one in each gap, of which the first does not count as a loop
 
     def test_a_runner_refuses_what_is_no_cell(self):
-        runner = Path(DIRECTORY) / "team_lockstep"
-        for arguments in (["duty", "lockstep"], ["barrier", "lockstep", "--cells", "regular:5:0:1"],
-                          *(["duty", "lockstep", "--cells", cell] for cell in (
-                              "regular:5:0", "regular:5:0:1:1", "regular:-1:0:1", "regular:5:-1:1", "moon:5:0:1", "")),
-                          ["serial", "lockstep", "--cells", "moon:5:0:1"], ["periodic", "lockstep", "--cells", "moon:5:0:1"]):
-            with self.subTest(arguments=arguments):
-                done = subprocess.run([runner, *arguments], capture_output=True, text=True, check=False)
-                self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+        self.expect_one_line(runner, (
+            ["duty", "lockstep"], ["barrier", "lockstep", "--cells", "regular:5:0:1"],
+            *(["duty", "lockstep", "--cells", cell] for cell in (
+                "regular:5:0", "regular:5:0:1:1", "regular:-1:0:1", "regular:5:-1:1", "moon:5:0:1", "")),
+            ["serial", "lockstep", "--cells", "moon:5:0:1"], ["periodic", "lockstep", "--cells", "moon:5:0:1"]))
 
 
 if __name__ == "__main__":

@@ -35,9 +35,6 @@ def texts(lines, met=None):
 
 
 class Plan(unittest.TestCase):
-    def test_the_settings_of_the_issue_are_there(self):
-        self.assertEqual([s.name for s in plan.SETTINGS], ["idle", "bound", "free", "two", "one-cpu", "8", "32", "quota"])
-
     def test_a_sample_has_as_many_loops_as_fit_within_limits(self):
         self.assertEqual(plan.loops_of(cell(step=1000), 0.01), 10)
         self.assertEqual(plan.loops_of(cell(step=16000), 0.01), 3)

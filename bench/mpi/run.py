@@ -64,15 +64,10 @@ def parse(given):
     options = parser.parse_args(given)
     options.layouts = pick(options.layouts, layouts, "--layouts")
     options.libraries = pick(options.mpi, libraries, "--mpi")
-    for name in ("only", "works"):
-        try:
-            setattr(options, name, re.compile(getattr(options, name)))
-        except re.error as error:
-            raise team.ArgumentError(f"--{name}: this is not a regular expression") from error
+    team.compile_filters(options, "only", "works")
     if options.append and not options.json:
         raise team.ArgumentError("--append: needs --json FILE")
-    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
-        raise team.ArgumentError(f"--json: cannot write '{options.json}'")
+    team.check_json(options)
     if options.quick:
         options.samples, options.seconds = 1, 0.001
     return options

@@ -71,33 +71,6 @@ class region_executor {
   Member& member_;
 };
 
-/// Outside: a fork/join for every loop. `Peer` has loop() and sum() itself, and those with claims if it has claims.
-template <class Peer>
-class phase_executor {
- public:
-  explicit phase_executor(Peer& peer) : peer_(peer) {}
-
-  template <class Function>
-  void loop(std::size_t first, std::size_t last, Function f) {
-    peer_.loop(first, last, f);
-  }
-  template <class Function>
-  double sum(std::size_t first, std::size_t last, Function f) {
-    return peer_.sum(first, last, f);
-  }
-  template <class Function>
-  void claimed_loop(std::size_t first, std::size_t last, Function f) {
-    peer_.claimed_loop(first, last, f);
-  }
-  template <class Function>
-  double claimed_sum(std::size_t first, std::size_t last, Function f) {
-    return peer_.claimed_sum(first, last, f);
-  }
-
- private:
-  Peer& peer_;
-};
-
 /// A number of each thread on a line of its own.
 class slots {
  public:

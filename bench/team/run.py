@@ -102,13 +102,9 @@ def show_progress(done, steps, row, turn, rounds):
 
 
 def chosen_rows(bench, options, cpus):
-    try:
-        wanted = re.compile(options.filter)
-    except re.error as error:
-        raise ArgumentError(f"--filter: '{options.filter}' is not a regular expression") from error
     works = plan.works(options.threads or (2,), options.competitor)
     rows = [row for row in plan.rows(works, bench.available(), cpus, options.seconds)
-            if wanted.search(row.name())]
+            if options.filter.search(row.name())]
     if not rows:
         raise ArgumentError("no row is left to measure: see --list")
     return rows
@@ -151,16 +147,13 @@ def run(options):
     if options.list:
         print("\n".join(row.name() for row in rows))
         return 0
-    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
-        raise ArgumentError(f"--json: cannot write '{options.json}'")
     samples, failures = measure(bench, rows, options.samples)
     records = [summary.summarize(row, taken) for row, taken in zip(rows, samples)]
     for i, message in failures.items():
         records[i]["error"] = message
     summary.mark_best(records)
     summary.add_ratios(records)
-    print("; ".join(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"
-                    for key, value in machine.items()))
+    print(machine_line(machine))
     quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
     print(f"samples: {options.samples}{quick}\n\n{summary.to_text(records, options.all)}\n{LEGEND}")
     if options.json:
@@ -190,25 +183,55 @@ def sample_seconds(text):
     return seconds
 
 
-def parse(arguments):
-    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def usual_parser(about, each="row"):
+    """What every driver of runners can be told."""
+    parser = Parser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runners", type=Path, required=True, metavar="DIRECTORY", help="where they were built")
     parser.add_argument("--quick", action="store_true", help="3 short samples: for a first look")
-    parser.add_argument("--samples", type=whole_number(1, 1000), help="of each row (default 9; with --quick 3)")
-    parser.add_argument("--seconds", type=sample_seconds, help="of a sample, about (default 0.05)")
+    parser.add_argument("--samples", type=whole_number(1, 999), help=f"of each {each} (default 9; with --quick 3)")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only rows whose name matches")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and samples")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows, samples or verdict")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
+    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one process")
+    return parser
+
+
+def check_json(options):
+    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
+        raise ArgumentError(f"--json: cannot write '{options.json}'")
+
+
+def compile_filters(options, *names):
+    for name in names:
+        try:
+            setattr(options, name, re.compile(getattr(options, name)))
+        except re.error as error:
+            raise ArgumentError(f"--{name}: '{getattr(options, name)}' is not a regular expression") from error
+
+
+def parsed(parser, arguments, quick_seconds, usual_seconds):
+    """Of drivers whose samples have a time, in seconds."""
+    parser.add_argument("--seconds", type=sample_seconds, help=f"of a sample, about (default {usual_seconds})")
     parser.add_argument("--all", action="store_true", help="show every setting, not only the best ones")
+    options = parser.parse_args(arguments)
+    options.samples = options.samples or (3 if options.quick else 9)
+    options.seconds = options.seconds or (quick_seconds if options.quick else usual_seconds)
+    compile_filters(options, "filter")
+    check_json(options)
+    return options
+
+
+def machine_line(machine):
+    return "; ".join(f"{key}: {value if isinstance(value, str) else json.dumps(value)}" for key, value in machine.items())
+
+
+def parse(arguments):
+    parser = usual_parser(__doc__)
     parser.add_argument("--threads", type=whole_number(1, 1024), action="append", metavar="N",
                         help="threads of a team (default 2); may be repeated")
     parser.add_argument("--competitor", action="store_true",
                         help="also beside a process that burns a CPU")
-    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one sample")
-    options = parser.parse_args(arguments)
-    options.samples = options.samples or (3 if options.quick else 9)
-    options.seconds = options.seconds or (0.005 if options.quick else 0.05)
-    return options
+    return parsed(parser, arguments, 0.005, 0.05)
 
 
 def exit_status_of(work):

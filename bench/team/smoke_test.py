@@ -5,12 +5,12 @@
 usage: smoke_test.py directory-of-the-runners
 """
 
-import json
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import smoke  # noqa: E402
 
 HERE = Path(__file__).parent
 DIRECTORY = None
@@ -24,21 +24,15 @@ TINY = ("--quick", "--samples", "1", "--seconds", "0.0005")
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, HERE / "run.py", "--runners", DIRECTORY, *arguments],
-                          capture_output=True, text=True, check=False)
+    return smoke.driver(HERE / "run.py", "--runners", DIRECTORY, *arguments)
 
 
-class Smoke(unittest.TestCase):
+class Smoke(smoke.Smoke):
     def test_every_row_is_measured_and_recorded(self):
         chosen = (*TINY, "--competitor", "--filter", WORKS)
         names = run(*chosen, "--list").stdout.splitlines()
         self.assertIn("cg 64 / lockstep", names)
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory) / "result.json"
-            done = run(*chosen, "--all", "--json", str(path))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual([p.name for p in path.parent.iterdir()], [path.name])
-            record = json.loads(path.read_text(encoding="utf-8"))
+        done, record = self.recorded(lambda path: run(*chosen, "--all", "--json", path))
         self.assertIn("QUICK", done.stdout)
         self.assertEqual([row["name"] for row in record["rows"]], names)
         for row in record["rows"]:
@@ -51,27 +45,16 @@ class Smoke(unittest.TestCase):
         self.assertIn("lockstep", record["machine"]["peers"])
 
     def test_bad_arguments_get_one_line_and_status_2(self):
-        for arguments in (["--samples", "0"], ["--samples", "many"], ["--filter", "("], ["--seconds", "nan"],
+        self.expect_one_line(run, (["--samples", "0"], ["--samples", "many"], ["--filter", "("], ["--seconds", "nan"],
                           ["--filter", "no such row"], ["--json", "no/such/directory/x"], ["--json", "."],
-                          ["--threads", "0"], ["--runners", "no/such/directory"], ["--unknown"], ["extra"]):
-            with self.subTest(arguments=arguments):
-                done = run(*arguments)
-                self.assertEqual(done.returncode, 2)
-                self.assertEqual(done.stdout, "")
-                self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+                          ["--threads", "0"], ["--runners", "no/such/directory"], ["--unknown"], ["extra"]))
 
     def test_a_runner_says_what_it_does_not_know(self):
-        runner = Path(DIRECTORY) / "team_lockstep"
-        for arguments in (["no-work", "lockstep"], ["barrier", "nobody"], ["barrier"], []):
-            with self.subTest(arguments=arguments):
-                done = subprocess.run([runner, *arguments], capture_output=True, text=True, check=False)
-                self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+        self.expect_one_line(lambda *arguments: smoke.run(Path(DIRECTORY) / "team_lockstep", *arguments),
+                             (["no-work", "lockstep"], ["barrier", "nobody"], ["barrier"], []))
 
     def test_help_ends_well(self):
-        done = run("--help")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("Exit status", done.stdout)
+        self.expect_help(run)
 
 
 if __name__ == "__main__":

@@ -5,29 +5,25 @@
 usage: smoke_test.py trace-program
 """
 
-import json
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import smoke  # noqa: E402
 
 PROGRAM = None
 
 
 def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    return smoke.run(PROGRAM, *arguments)
 
 
-class Smoke(unittest.TestCase):
+class Smoke(smoke.Smoke):
     def test_every_row_is_measured_and_recorded(self):
         names = run("--list").stdout.split()
         self.assertLessEqual({"mark", "counter", "region", "run/1", "run/2", "barrier/2", "write"}, set(names))
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory) / "result.json"
-            done = run("--quick", "--samples", "1", "--json", str(path))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            record = json.loads(path.read_text(encoding="utf-8"))
+        _, record = self.recorded(lambda path: run("--quick", "--samples", "1", "--json", path))
         self.assertEqual(record["program"], "trace")
         self.assertEqual([row["name"] for row in record["rows"]], names)
         for row in record["rows"]:

@@ -124,14 +124,13 @@ both_times time_both(Peer& peer, const request& wanted, std::size_t size) {
   const auto turns = std::max<std::size_t>(3, static_cast<std::size_t>(wanted.seconds * 100));
   Loop loop(size);
   serial_executor alone;
-  phase_executor on(peer);
   const double once = time_warm_loop(loop, alone, 1, longest_ns);
   const std::size_t repeats = std::max<std::size_t>(1, static_cast<std::size_t>(batch_ns / once));
   std::vector<double> serial, parallel;
   for (std::size_t i = 0; i < turns; ++i) {
     serial.push_back(time_warm_loop(loop, alone, repeats, longest_ns));
     peer.deal();
-    parallel.push_back(time_warm_loop(loop, on, repeats, longest_ns));
+    parallel.push_back(time_warm_loop(loop, peer, repeats, longest_ns));
   }
   return {median(serial), median(parallel)};
 }

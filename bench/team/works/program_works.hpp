@@ -56,8 +56,7 @@ template <class Peer, class Program>
 struct phase_runner {
   explicit phase_runner(const request& wanted) : peer(wanted) {}
   void run(Program& program, typename Program::scalars& now, std::size_t steps) {
-    phase_executor on(peer);
-    for (std::size_t i = 0; i < steps; ++i) now = program.step(on, now);
+    for (std::size_t i = 0; i < steps; ++i) now = program.step(peer, now);
   }
   Peer peer;
 };
