@@ -82,7 +82,7 @@ void expect_workloads_to_end_in_a_fifth(bool counts_before) {
   const int status = in_child([&] {
     if (counts_before) lockstep::detail::usable_cpus();
     if (!group.write("cgroup.procs", "0")) return cannot_be_tested;
-    if (!counts_before) EXPECT_EQ(lockstep::detail::usable_cpus(), 1u);
+    if (!counts_before && lockstep::detail::usable_cpus() != 1) return 2;
     expect_workloads_to_end(20);
     return testing::Test::HasFailure() ? 1 : 0;
   });

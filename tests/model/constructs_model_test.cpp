@@ -184,9 +184,9 @@ TEST_P(team_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_mak
 
 /// Two members, two constructs in one place: each ticket of take(rank, board, construct, given) is given once.
 template <class Take>
-void give_every_ticket_once(bool by_hands, Take take) {
+void give_every_ticket_once(wait_policy policy, bool by_hands, Take take) {
   stop_source stop;
-  loop_board board(policy(), stop, 1);
+  loop_board board(policy, stop, 1);
   int given[2][2] = {};
   const auto takes = [&](std::size_t rank) {
     member_state self = place_of(rank, 2, 0, &stop);
@@ -205,7 +205,8 @@ void give_every_ticket_once(bool by_hands, Take take) {
 TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     give_every_ticket_once(
-        false, [](std::size_t, loop_board& board, std::uint32_t construct, int(&given)[2]) {
+        policy(), false,
+        [](std::size_t, loop_board& board, std::uint32_t construct, int(&given)[2]) {
           while (true) {
             const std::size_t ticket = board.take_ticket(construct);
             if (ticket >= 2) break;
@@ -219,7 +220,8 @@ TEST_P(loop_board_model,
        every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     give_every_ticket_once(
-        true, [](std::size_t rank, loop_board& board, std::uint32_t construct, int(&given)[2]) {
+        policy(), true,
+        [](std::size_t rank, loop_board& board, std::uint32_t construct, int(&given)[2]) {
           for (const std::size_t owner : {rank, 1 - rank}) {
             const std::size_t hand = loop_board::hand_of(owner);
             if (board.tickets_taken(construct, hand) > 0) continue;

@@ -41,8 +41,8 @@ void count_in_turns(std::size_t many, int rounds, Hold hold) {
 }
 
 template <class Lock>
-void end_with_the_last_that_has_unlocked() {
-  mortal<Lock> lock(policy());
+void end_with_the_last_that_has_unlocked(wait_policy policy) {
+  mortal<Lock> lock(policy);
   int users = 2;
   const auto uses = [&] {
     lock->lock();
@@ -150,7 +150,7 @@ TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_MUTEX_4) {
 }
 
 TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_MUTEX_5) {
-  explore_with(small(), end_with_the_last_that_has_unlocked<mutex>);
+  explore_with(small(), [] { end_with_the_last_that_has_unlocked<mutex>(policy()); });
 }
 
 TEST_P(mutex_model, recursive_or_not) {
@@ -228,7 +228,7 @@ TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_SHARED_
 }
 
 TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_SHARED_4) {
-  explore_with(small(), end_with_the_last_that_has_unlocked<shared_mutex>);
+  explore_with(small(), [] { end_with_the_last_that_has_unlocked<shared_mutex>(policy()); });
 }
 
 /// The process knows no name of a critical part before it, nor afterwards.

@@ -151,9 +151,9 @@ TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_CONDITI
 
 /// notify_all() with a lock of this kind.
 template <class Lock>
-void let_everyone_go() {
-  Lock lock(policy());
-  condition_variable changed(policy());
+void let_everyone_go(wait_policy policy) {
+  Lock lock(policy);
+  condition_variable changed(policy);
   int data = 0;
   const auto waits = [&] {
     std::unique_lock<Lock> guard(lock);
@@ -171,12 +171,12 @@ void let_everyone_go() {
 }
 
 TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
-  explore_with(huge(), let_everyone_go<mutex>);
+  explore_with(huge(), [] { let_everyone_go<mutex>(policy()); });
 }
 
 TEST_P(condition_variable_model,
        works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION_3) {
-  explore_with({{1, 0, 0}, {0, 1, 0}}, let_everyone_go<shared_mutex>);
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] { let_everyone_go<shared_mutex>(policy()); });
 }
 
 TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_CONDITION_2) {
@@ -246,9 +246,9 @@ struct refusing_lock {
 
 /// A thread whose lock refuses something in its wait, another waiter, and who notifies. The other waiter sees it.
 template <class Wait>
-void refuse_beside_a_waiter(Wait wait, void (condition_variable::*notify)()) {
-  shared_mutex lock(policy());
-  condition_variable changed(policy());
+void refuse_beside_a_waiter(wait_policy policy, Wait wait, void (condition_variable::*notify)()) {
+  shared_mutex lock(policy);
+  condition_variable changed(policy);
   bool said = false;
   int seen = 0;
   threads({[&] {
@@ -281,7 +281,7 @@ TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDIT
       } catch (const refusing_lock::refused&) {  // not locked
       }
     };
-    refuse_beside_a_waiter(wait, &condition_variable::notify_all);
+    refuse_beside_a_waiter(policy(), wait, &condition_variable::notify_all);
   });
 }
 
@@ -296,7 +296,8 @@ TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queu
       mine.refuses_unlock = false;
       mine.unlock();
     };
-    refuse_beside_a_waiter(wait, &condition_variable::notify_one);  // a dead node would take it
+    refuse_beside_a_waiter(policy(), wait,
+                           &condition_variable::notify_one);  // a dead node would take it
   });
 }
 
