@@ -176,7 +176,6 @@ struct whereabouts {
   std::size_t self, other;
   round_pace* rounds;
 
-  bool is_for_everybody() const noexcept { return other == everybody; }
   static constexpr bool is_separated() noexcept { return false; }
   template <class Subject>
   static void describe(Subject&) noexcept {}

@@ -65,9 +65,9 @@ class missed_loops {
 
 //   EXPECT-1  It returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
 //             sleeper and then looks again, and may end at its deadline: so no wake-up is lost (WAIT-2).
-//   EXPECT-2  It polls for at most member_pace::longest_poll(), and yields the CPU now and then. A worker that does
-//             not get the CPU back within 2 ms has lost a time slice. If the machine is full, it stops polling for a
-//             while, and no longer yields in polls while the caller has another CPU.
+//   EXPECT-2  It polls for at most member_pace::longest_poll(). It yields the CPU now and then, but not while the caller
+//             has another one: only a stranger would get it, for a time slice. A worker that does not get the CPU back
+//             within 2 ms has lost a time slice. If the machine is full, it stops polling for a while.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with a deadline, and restored after it.
 //   EXPECT-4  A worker learns the gaps of loops that it slept through as if it had been awake. It expects the next loop
 //             relative to the last of them.
@@ -79,8 +79,7 @@ class missed_loops {
 
 /// What a worker does while it expects its next region: EXPECT-1 to EXPECT-4.
 struct expected_region {
-  static constexpr std::uint64_t time_between_yields = 3000;
-  static constexpr std::uint64_t short_slack = 1000;
+  static constexpr std::uint64_t time_between_yields = 3000, short_slack = 1000;
 
   waitable& what;
   member_pace& pace;
@@ -101,11 +100,11 @@ struct expected_region {
       const std::uint64_t before = now;
       bool is_ready = wait_engine::poll(what);
       if (!is_ready && before >= yields_at) {
-        if (!what.is_separated() || !pace.regions.yielding.is_stopped()) yield_thread();
+        if (!what.is_separated()) yield_thread();
         is_ready = what.ready();
+        yields_at = monotonic_nanoseconds() + time_between_yields;
       }
       now = monotonic_nanoseconds();
-      if (before >= yields_at) yields_at = now + time_between_yields;
       if (pace.looked_after(now - before)) pace.lost_slice(load_of_machine());
       if (is_ready) return true;
       if (!pace.expects() || missed.count() != heard) return false;

@@ -225,7 +225,7 @@ class team_barrier : ranked_phases<cell[2]> {
   template <class Arrival>
   bool wait(member_state& self, const word& at, std::size_t other, Arrival& arrival) {
     const whereabouts them = whom(self, other);
-    const cell& value = value_of(them.is_for_everybody() ? 0 : other, self.phase);
+    const cell& value = value_of(them.other == whereabouts::everybody ? 0 : other, self.phase);
     const stops_with_region stop{stop_, self.region()};
     while (true) {
       at.wait(arrival.awaits(self.phase, other, value), interrupts_wait<Arrival>{stop, arrival},

@@ -56,7 +56,8 @@ class cpu_separation {
     return value == nullptr || !is_switched_off(value);
   }
 
-  /// `here`: since this member last looked, the other one has noted the same CPU. `elsewhere`: it last noted another one.
+  /// `here`: since this member last looked, the other one has noted the same CPU. `elsewhere`: it last noted another one,
+  /// and no member has last noted this one.
   enum class sight : unsigned char { nowhere, here, elsewhere };
 
   /// Called by member `rank` in a wait for member `other` that outlasts its first poll. `nowhere` also if this call moves
@@ -67,18 +68,22 @@ class cpu_separation {
     sighting& own = sightings_[rank].value;
     const std::uint32_t here = sighting::of(cpu);
     own.turn += sighting::one_turn;
-    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
-    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
-    const std::uint32_t there = theirs & sighting::cpu_bits;
+    own.word.store(own.turn | here, memory_order_relaxed);  // 1
+    const std::uint32_t theirs = sightings_[other].value.noted(),
+                        there = theirs & sighting::cpu_bits;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
     if (is_news && there == here) return shares_cpu(rank) ? sight::nowhere : sight::here;
     if (is_news) pace_of(rank).separation.has_own_cpu();
-    return there != 0 && there != here ? sight::elsewhere : sight::nowhere;
+    std::size_t members_here = 0;
+    for (std::size_t i = 0; i < sightings_.size(); ++i) {
+      members_here += (sightings_[i].value.noted() & sighting::cpu_bits) == here;
+    }
+    return there != 0 && members_here == 1 ? sight::elsewhere : sight::nowhere;
   }
   /// Whether member `other` has noted another CPU than this thread's since member `rank` last looked.
   bool is_apart(std::size_t rank, std::size_t other) const noexcept {
-    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
+    const std::uint32_t theirs = sightings_[other].value.noted();
     return theirs != sightings_[rank].value.seen &&
            (theirs & sighting::cpu_bits) != sighting::of(current_cpu());
   }
@@ -104,10 +109,11 @@ class cpu_separation {
 
  private:
   struct sighting {
-    static constexpr std::uint32_t one_turn = 1u << 17;
-    static constexpr std::uint32_t cpu_bits = one_turn - 1;
+    static constexpr std::uint32_t one_turn = 1u << 17, cpu_bits = one_turn - 1;
     /// How a CPU is noted; 0: not known.
     static std::uint32_t of(int cpu) { return (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits; }
+
+    std::uint32_t noted() const noexcept { return word.load(memory_order_relaxed); }  // 2
 
     wait_word word{0};
     std::uint32_t turn = 0, seen = 0;  // only its member uses these
@@ -128,7 +134,6 @@ struct whereabouts {
   std::size_t self, other;
   round_pace* rounds;  ///< of the caller of a crowd
 
-  bool is_for_everybody() const noexcept { return other == everybody; }
   bool is_separated() const noexcept {
     return knows_whom() && board->look_for(self, other) == cpu_separation::sight::elsewhere;
   }
@@ -138,7 +143,7 @@ struct whereabouts {
   }
 
  private:
-  bool knows_whom() const noexcept { return board != nullptr && !is_for_everybody(); }
+  bool knows_whom() const noexcept { return board != nullptr && other != everybody; }
 };
 
 }  // namespace detail

@@ -169,8 +169,7 @@ class member_pace {
     std::uint64_t until;  ///< no meaning for rest
   };
 
-  static constexpr std::uint64_t shortest_gap = 2000;
-  static constexpr std::uint64_t longest_gap = 1000000000;
+  static constexpr std::uint64_t shortest_gap = 2000, longest_gap = 1000000000;
   /// Instead of a shorter sleep the worker polls: a sleep costs 6 to 20 us of CPU time, and ends late by as much
   /// (docs/maintainers/decisions/0067).
   static constexpr std::uint64_t shortest_sleep = 15000;

@@ -264,7 +264,7 @@ class awaited_word : public waitable {
   awaited_word(const published_word<Word>& at, Done done, Stop stop, whereabouts whom = {},
                source_place from = source_place()) noexcept
       : waitable(from), at_(at), done_(done), stop_(stop), whom_(whom) {
-    if (whom.is_for_everybody()) yield_limit = no_yield_limit;
+    if (whom.other == whereabouts::everybody) yield_limit = no_yield_limit;
   }
 
   bool ready() noexcept override { return done_(at_.value()) || stop_.requested(); }

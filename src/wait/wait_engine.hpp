@@ -82,8 +82,7 @@ class waitable {
  public:
   /// How long a wait yields at most, in nanoseconds: where one notification releases many waiters, and where it
   /// releases one.
-  static constexpr std::uint64_t shared_yield_time = 400000;
-  static constexpr std::uint64_t single_yield_time = 80000;
+  static constexpr std::uint64_t shared_yield_time = 400000, single_yield_time = 80000;
 
   explicit waitable(source_place from = source_place(),
                     std::uint64_t most = shared_yield_time) noexcept
@@ -216,8 +215,8 @@ class wait_engine {
 
     if (last == rung::poll) return false;
     if (first <= rung::yield && !spins && kind != policy_kind::block) {
-      const bool is_separated = adapts && what.is_separated();
-      if (is_separated && history.yielding.is_stopped() && spin(what, far_budget, until)) {
+      if (adapts && what.is_separated() && history.yielding.is_stopped() &&
+          spin(what, far_budget, until)) {
         return true;
       }
       if (kind >= policy_kind::hybrid || history.yielding.asks()) {

@@ -27,6 +27,7 @@ struct region : lockstep::detail::waitable {
   std::uint64_t at;
   std::uint64_t late;                      ///< how much later than wanted sleeps end
   std::vector<std::uint64_t> sleeps = {};  ///< deadlines
+  bool is_apart = false;                   ///< no member has the CPU of the thread that waits
 
   explicit region(std::uint64_t from, std::uint64_t its_late = 0) : at(from), late(its_late) {}
   bool ready() override { return scripted_system::instance().now >= at; }
@@ -35,6 +36,7 @@ struct region : lockstep::detail::waitable {
     std::uint64_t& now = scripted_system::instance().now;
     now = std::max(now, std::min(at, until)) + late;
   }
+  bool is_separated() noexcept override { return is_apart; }
 };
 
 class anticipating_wait_test : public testing::Test {
@@ -100,6 +102,15 @@ TEST_F(anticipating_wait_test, polls_give_the_cpu_away_EXPECT_2) {
   const region what = wait_for(40 * us);
   EXPECT_TRUE(what.sleeps.empty());
   EXPECT_GE(scripted_system::instance().count(call::yield) - before, 8u);
+}
+
+TEST_F(anticipating_wait_test, polls_keep_a_cpu_that_no_other_member_has_EXPECT_2) {
+  for (int i = 0; i < 6; ++i) wait_for(40 * us);
+  const std::size_t before = scripted_system::instance().count(call::yield);
+  region what(scripted_system::instance().now + 40 * us);
+  what.is_apart = true;
+  wait_for_region(what);
+  EXPECT_EQ(scripted_system::instance().count(call::yield), before);
 }
 
 TEST_F(anticipating_wait_test, who_sees_the_caller_on_its_cpu_yields_before_it_polls_EXPECT_5) {

@@ -58,6 +58,21 @@ TEST_F(cpu_separation_test, members_on_cpus_of_their_own_know_it_and_stay) {
   EXPECT_TRUE(is_separated_);
 }
 
+TEST_F(cpu_separation_test, who_shares_its_cpu_with_a_third_member_has_none_of_its_own) {
+  cpu_separation board(3, true);
+  scripted_system& system = scripted_system::instance();
+  const auto look = [&](std::size_t rank, int cpu, std::size_t other) {
+    system.cpu = cpu;
+    return board.look_for(rank, other);
+  };
+  look(0, 7, 1);
+  EXPECT_EQ(look(1, 3, 0), cpu_separation::sight::elsewhere);
+  look(2, 3, 0);
+  EXPECT_EQ(look(1, 3, 0), cpu_separation::sight::nowhere);
+  look(2, 5, 0);
+  EXPECT_EQ(look(1, 3, 0), cpu_separation::sight::elsewhere);
+}
+
 TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPARATE_1) {
   cpu_separation board(2, false);
   wait_in_turns(board, 7, 7);
