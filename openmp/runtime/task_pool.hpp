@@ -215,7 +215,7 @@ struct task_deque {
 /// What a new task costs the member that makes it, in ticks (POOL-9). The member pushes tasks in a row, then runs some
 /// in a row.
 struct task_pace {
-  /// How many more tasks are run without a look at the deque, because it was full.
+  /// How many more tasks are run at once while the deque is at least half full, because it was full.
   unsigned at_once = 0;
   unsigned row = 0;  ///< how many were pushed in this row
   bool runs = false;

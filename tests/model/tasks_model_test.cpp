@@ -455,5 +455,72 @@ TEST_P(tasks_model, an_event_lets_a_barrier_go_on) {
   });
 }
 
+TEST(task_pace, a_maker_runs_its_tasks_itself_while_its_deque_is_half_full_POOL_9) {
+  task_pool tasks;
+  openmp::part self;
+  EXPECT_FALSE(tasks.is_full(self)) << "has made none";
+  member_tasks mine;
+  self.tasks = &mine;
+  process_settings().throttles_tasks = true;
+  const auto is_full = [&](std::uint32_t ready) {
+    mine.ready.count.store(ready, detail::memory_order_relaxed);
+    return tasks.is_full(self);
+  };
+  for (const std::uint32_t left : {32u, 31u}) {
+    EXPECT_FALSE(is_full(63));
+    EXPECT_TRUE(is_full(64));
+    for (int more = 0; more < 15; ++more) EXPECT_EQ(is_full(left), left == 32) << more;
+    EXPECT_FALSE(is_full(63)) << "a row that has ended does not go on";
+  }
+  self.running->depth = 1;
+  EXPECT_FALSE(is_full(4));
+  self.running->depth = 2;
+  EXPECT_FALSE(is_full(3));
+  EXPECT_TRUE(is_full(4));
+  process_settings().throttles_tasks = false;
+  for (const std::uint32_t ready : {4u, 64u}) {
+    EXPECT_FALSE(is_full(ready));
+    self.running->depth = 0;
+  }
+  mine.pace = task_pace();
+  for (int pushed = 0; pushed < 66; ++pushed) EXPECT_FALSE(is_full(0));
+  EXPECT_EQ(mine.pace.row, 2u) << "a row has 64 tasks at most";
+}
+
+TEST(task_pace, measures_what_it_costs_to_run_a_task_and_to_push_one_POOL_9) {
+  constexpr std::uint64_t time = std::uint64_t{1} << 40;
+  task_pace pace;
+  const auto row_took_time = [&](bool was_run, unsigned pushed, bool is_full) {
+    pace.since = detail::tick_clock::now() - time;
+    pace.runs = was_run;
+    pace.row = pushed;
+    pace.begin(is_full);
+  };
+  pace.at_once = 8;  // of 16 tasks
+  row_took_time(true, 0, false);
+  const std::uint64_t run = pace.run;
+  EXPECT_EQ(run / (time / 8), 1u);
+  row_took_time(false, 16, true);
+  EXPECT_EQ(pace.push, 0u) << "a short row";
+  row_took_time(false, 16, true);
+  EXPECT_EQ(pace.push / (time / 16), 1u);
+  EXPECT_EQ(pace.run, run);
+  EXPECT_FALSE(pace.is_dear());
+  row_took_time(false, 32, false);
+  EXPECT_EQ(pace.push / (time / 32), 1u);
+  EXPECT_EQ(pace.run, run - run / 32) << "fades while the deque is not full";
+  pace.at_once = 15;
+  row_took_time(true, 0, true);
+  EXPECT_EQ(pace.run / time, 1u) << "one of 16 was run";
+  const std::uint64_t push = pace.push;
+  for (const bool runs : {true, false}) {
+    pace.forget();
+    pace.runs = runs;
+    pace.row = 64;
+    pace.begin(true);
+    EXPECT_TRUE(pace.run / time == 1 && pace.push == push) << "it did something else meanwhile";
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::model
