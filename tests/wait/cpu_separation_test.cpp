@@ -45,15 +45,16 @@ class cpu_separation_test : public testing::Test {
 
 TEST_F(cpu_separation_test, a_worker_on_the_cpu_of_the_caller_leaves_it) {
   cpu_separation board(2, true);
-  wait_in_turns(board, 7, 7);
+  wait_in_turns(board, 0, 0);
   ASSERT_FALSE(left().empty());
-  EXPECT_EQ(left().front(), 7u);
+  EXPECT_EQ(left().front(), 0u);
+  EXPECT_LE(left().size(), 3u) << "it does not move again at once";
   EXPECT_FALSE(is_separated_);
 }
 
 TEST_F(cpu_separation_test, members_on_cpus_of_their_own_know_it_and_stay) {
   cpu_separation board(2, true);
-  wait_in_turns(board, 7, 65535);
+  wait_in_turns(board, 1, 65535);
   EXPECT_TRUE(left().empty());
   EXPECT_TRUE(is_separated_);
 }
@@ -79,15 +80,16 @@ TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPA
   EXPECT_TRUE(left().empty());
 }
 
-/// Waits with 50 ms of work between them, on one CPU: after how many the worker leaves it; 0: never.
-int waits_before_leaving(cpu_separation& board, int most, std::size_t rank = 1) {
+/// Waits with 50 ms of work between them, on one CPU, but for each `apart`-th: after how many the worker leaves it; 0: never.
+int waits_before_leaving(cpu_separation& board, int most, int apart = 1000) {
   scripted_system& system = scripted_system::instance();
-  system.cpu = 7;
   system.left.clear();
   for (int i = 1; i <= most; ++i) {
     system.now += 50 * ms;
-    board.look_for(1 - rank, rank);
-    board.look_for(rank, 1 - rank);
+    system.cpu = 7;
+    board.look_for(0, 1);
+    if (i % apart == 0) system.cpu = 3;
+    board.look_for(1, 0);
     if (!system.left.empty()) return i;
   }
   return 0;
@@ -95,6 +97,7 @@ int waits_before_leaving(cpu_separation& board, int most, std::size_t rank = 1) 
 
 TEST_F(cpu_separation_test, members_that_work_for_long_part_after_four_waits_SEPARATE_5) {
   cpu_separation board(2, true), fixed(2, false);
+  EXPECT_EQ(waits_before_leaving(board, 100, 4), 0) << "three in a row, then a CPU of its own";
   EXPECT_EQ(waits_before_leaving(board, 100), 4);
   EXPECT_EQ(left(), std::vector<unsigned>{7});
   EXPECT_EQ(waits_before_leaving(fixed, 100), 0);
@@ -158,32 +161,44 @@ TEST_F(cpu_separation_test, the_other_one_is_here_once_for_each_time_that_it_say
   system.cpu = 7;
   EXPECT_EQ(board.look_for(1, 0), sight::nowhere);
   board.look_for(0, 1);
+  EXPECT_FALSE(board.is_apart(1, 0));
   EXPECT_EQ(board.look_for(1, 0), sight::here);
   EXPECT_EQ(board.look_for(1, 0), sight::nowhere) << "it may have left since";
+  board.look_for(0, 1);
   system.cpu = 3;
+  EXPECT_TRUE(board.is_apart(1, 0));
+  EXPECT_EQ(board.look_for(1, 0), sight::elsewhere);
+  EXPECT_FALSE(board.is_apart(1, 0)) << "it has said nothing new";
   EXPECT_EQ(board.look_for(1, 0), sight::elsewhere);
 }
 
 TEST_F(cpu_separation_test, who_has_just_left_the_others_cpu_is_not_there) {
-  cpu_separation board(2, true);
+  using sight = cpu_separation::sight;
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
-  auto last = cpu_separation::sight::here;
-  for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(last, cpu_separation::sight::here);
-    system.now += 50 * ms;
-    board.look_for(0, 1);
-    last = board.look_for(1, 0);
+  for (const bool is_full : {true, false}) {
+    cpu_separation board(2, true);
+    system.is_full = is_full;
+    for (int i = 1; i <= 4; ++i) {
+      system.now += 50 * ms;
+      board.look_for(0, 1);
+      const sight seen = board.look_for(1, 0);
+      EXPECT_EQ(seen, i < 4 || is_full ? sight::here : sight::nowhere);
+    }
+    EXPECT_EQ(left().empty(), is_full);
   }
-  EXPECT_EQ(left(), std::vector<unsigned>{7});
-  EXPECT_EQ(last, cpu_separation::sight::nowhere);
 }
 
 TEST_F(cpu_separation_test, where_the_system_does_not_tell_the_cpu_nothing_is_known) {
   cpu_separation board(2, true);
-  wait_in_turns(board, -1, -1);
+  scripted_system::instance().cpu = -1;
+  for (int i = 0; i < 4; ++i) {
+    scripted_system::instance().now += 50 * ms;
+    board.look_for(0, 1);
+    EXPECT_EQ(board.look_for(1, 0), cpu_separation::sight::nowhere);
+    EXPECT_FALSE(board.shares_cpu(1));
+  }
   EXPECT_TRUE(left().empty());
-  EXPECT_FALSE(is_separated_);
 }
 
 // Each of two members on one CPU waits only for what the other has not done yet. So the caller of regions that end with a
@@ -231,6 +246,9 @@ TEST_F(cpu_separation_test, waits_for_regions_of_large_teams_poll_for_longer) {
     ASSERT_TRUE(board.next(1, what));
     EXPECT_EQ(polled >= 200000, members > 8) << polled;
   }
+  for (const lockstep::wait_policy other :
+       {lockstep::wait_policy::block(), lockstep::wait_policy().when_crowded(true)})
+    EXPECT_TRUE(wait_engine::for_region(other, 9) == other);
 }
 
 /// A barrier whose participants run on these CPUs, and wait for each other in turns: the other one comes when the one that
