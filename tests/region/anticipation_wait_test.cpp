@@ -167,6 +167,7 @@ int regions_before_leaving(int of_caller) {
     if (of_caller >= 0) {
       system.cpu = of_caller;
       all.look_for(0, 1);
+      for (int n = 0; n < 4; ++n) all.pace_of(1).separation.ran(1 * ms);  // it would leave at once
     }
     system.cpu = 7;
     system.yield_cost = i < 0 ? 1 * us : 50 * us;

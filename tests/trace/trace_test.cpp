@@ -22,6 +22,7 @@
 #include "support/threads.hpp"
 #include "trace/recorder.hpp"
 #include "trace/traced.hpp"
+#include "wait/cpu_separation.hpp"
 
 namespace {
 
@@ -601,6 +602,15 @@ TEST(trace, decisions_about_loops_are_marks_with_their_reasons) {
   EXPECT_EQ(decisions[0].argument("why"), "there is one iteration at most");
   for (const seen_event& each : decisions)
     EXPECT_FALSE(each.argument("why").get<std::string>().empty());
+}
+
+TEST(trace, a_member_that_leaves_its_cpu_says_so) {
+  if (lockstep::detail::current_cpu() < 0) GTEST_SKIP() << "the system does not tell the CPU";
+  const seen_trace seen = trace_of([] {
+    lockstep::detail::cpu_separation board(2, true);
+    while (!board.shares_cpu(1)) continue;
+  });
+  EXPECT_EQ(seen.of("separated").size(), 1u);
 }
 
 TEST(trace, nodes_of_a_plan_have_their_names_and_run_in_order) {
