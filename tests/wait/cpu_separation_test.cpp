@@ -252,6 +252,24 @@ TEST_F(cpu_separation_test, waits_for_regions_of_large_teams_poll_for_longer) {
     EXPECT_TRUE(wait_engine::for_region(other, 9) == other);
 }
 
+// A worker that has woken the caller up often finds its next region there, and does not wait. Its regions of 50 ms are long.
+TEST_F(cpu_separation_test, who_has_woken_the_caller_up_looks_for_it_in_teams_that_anticipate) {
+  using namespace lockstep::detail;
+  for (const bool anticipates : {false, true}) {
+    scripted_system& system = scripted_system::reset();
+    cpu_separation separation(2, true);
+    region_board board(rank_tree(2), lockstep::wait_policy(), separation, 0, anticipates);
+    system.is_full = true;  // a CPU is left only after long regions
+    system.cpu = 7;
+    for (std::uint32_t phase = 2; phase <= 12; phase += 2) {
+      system.now += 50 * ms;
+      if (phase == 12) separation.look_for(0, 1);
+      board.look_for_caller(1, announcement(phase, 2, 0));
+    }
+    EXPECT_EQ(left().size(), anticipates ? 1u : 0u);
+  }
+}
+
 /// A barrier whose participants run on these CPUs, and wait for each other in turns: the other one comes when the one that
 /// waits yields, or sleeps.
 class separated_barrier_test : public testing::Test {
