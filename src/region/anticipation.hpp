@@ -65,9 +65,9 @@ class missed_loops {
 
 //   EXPECT-1  It returns only after ready() was true. It sleeps only through Waitable::sleep, which announces the
 //             sleeper and then looks again, and may end at its deadline: so no wake-up is lost (WAIT-2).
-//   EXPECT-2  It polls for at most member_pace::longest_poll(). It yields the CPU now and then, but not while the caller
-//             has another one: only a stranger would get it, for a time slice. A worker that does not get the CPU back
-//             within 2 ms has lost a time slice. If the machine is full, it stops polling for a while.
+//   EXPECT-2  It polls for at most member_pace::longest_poll(). It yields the CPU now and then, but not while no other
+//             member has noted this one: only a stranger would get it, for a time slice. A worker that does not get
+//             the CPU back within 2 ms has lost a time slice. If the machine is full, it stops polling for a while.
 //   EXPECT-3  The timer slack of the thread is short during a sleep with a deadline, and restored after it.
 //   EXPECT-4  A worker learns the gaps of loops that it slept through as if it had been awake. It expects the next loop
 //             relative to the last of them.
