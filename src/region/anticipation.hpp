@@ -142,7 +142,7 @@ LOCKSTEP_HOT inline void wait_for_region(waitable& what, wait_policy policy, cpu
   expected_region due{what, pace, missed, heard, start};
   due.hears();
   // If it expects nothing, the climb below looks.
-  if (pace.expects() && all.look_for(rank, 0) == cpu_separation::sight::here) yield_thread();
+  if (pace.expects() && all.look_for(rank, 0)) yield_thread();
   due.now = monotonic_nanoseconds();
   bool is_ready = what.ready(), was_expected = false;
   rung next = rung::yield;

@@ -56,36 +56,33 @@ class cpu_separation {
     return value == nullptr || !is_switched_off(value);
   }
 
-  /// `here`: since this member last looked, the other one has noted the same CPU. `elsewhere`: it last noted another one,
-  /// and no member has last noted this one.
-  enum class sight : unsigned char { nowhere, here, elsewhere };
-
-  /// Called by member `rank` in a wait for member `other` that outlasts its first poll. `nowhere` also if this call moves
-  /// the thread.
-  LOCKSTEP_NOINLINE sight look_for(std::size_t rank, std::size_t other) noexcept {
+  /// Member `rank` notes its CPU, in a wait for member `other` that outlasts its first poll. True if `other` has noted the
+  /// same CPU since `rank` last looked, unless this call moves the thread.
+  LOCKSTEP_NOINLINE bool look_for(std::size_t rank, std::size_t other) noexcept {
     const int cpu = current_cpu();
-    if (cpu < 0) return sight::nowhere;
+    if (cpu < 0) return false;
     sighting& own = sightings_[rank].value;
-    const std::uint32_t here = sighting::of(cpu);
     own.turn += sighting::one_turn;
-    own.word.store(own.turn | here, memory_order_relaxed);  // 1
-    const std::uint32_t theirs = sightings_[other].value.noted(),
-                        there = theirs & sighting::cpu_bits;
-    const bool is_news = theirs != own.seen;  // else the other one may have left since
+    own.word.store(own.turn | sighting::of(cpu), memory_order_relaxed);  // 1
+    const std::uint32_t theirs = sightings_[other].value.noted();
+    if (theirs == own.seen) return false;  // the other one may have left since
     own.seen = theirs;
-    if (is_news && there == here) return shares_cpu(rank) ? sight::nowhere : sight::here;
-    if (is_news) pace_of(rank).separation.has_own_cpu();
-    std::size_t members_here = 0;
+    if ((theirs & sighting::cpu_bits) == own.cpu()) return !shares_cpu(rank);
+    pace_of(rank).separation.has_own_cpu();
+    return false;
+  }
+  /// Whether `other` has noted a CPU, and no member the one that `rank` has noted.
+  bool is_separated(std::size_t rank, std::size_t other) const noexcept {
+    const std::uint32_t here = sightings_[rank].value.cpu();
     for (std::size_t i = 0; i < sightings_.size(); ++i) {
-      members_here += (sightings_[i].value.noted() & sighting::cpu_bits) == here;
+      if (i != rank && sightings_[i].value.cpu() == here) return false;
     }
-    return there != 0 && members_here == 1 ? sight::elsewhere : sight::nowhere;
+    return sightings_[other].value.cpu() != 0;
   }
   /// Whether member `other` has noted another CPU than this thread's since member `rank` last looked.
   bool is_apart(std::size_t rank, std::size_t other) const noexcept {
-    const std::uint32_t theirs = sightings_[other].value.noted();
-    return theirs != sightings_[rank].value.seen &&
-           (theirs & sighting::cpu_bits) != sighting::of(current_cpu());
+    return sightings_[other].value.noted() != sightings_[rank].value.seen &&
+           sightings_[other].value.cpu() != sighting::of(current_cpu());
   }
   /// Member `rank` was found on the CPU of the member that it waits for. True if it moves.
   LOCKSTEP_NOINLINE bool shares_cpu(std::size_t rank) noexcept {
@@ -114,6 +111,7 @@ class cpu_separation {
     static std::uint32_t of(int cpu) { return (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits; }
 
     std::uint32_t noted() const noexcept { return word.load(memory_order_relaxed); }  // 2
+    std::uint32_t cpu() const noexcept { return noted() & cpu_bits; }
 
     wait_word word{0};
     std::uint32_t turn = 0, seen = 0;  // only its member uses these
@@ -135,7 +133,7 @@ struct whereabouts {
   round_pace* rounds;  ///< of the caller of a crowd
 
   bool is_separated() const noexcept {
-    return knows_whom() && board->look_for(self, other) == cpu_separation::sight::elsewhere;
+    return knows_whom() && !board->look_for(self, other) && board->is_separated(self, other);
   }
   void describe(wait_subject& to) const noexcept {
     to.rank = static_cast<std::uint32_t>(self);

@@ -23,6 +23,11 @@ using lockstep::test::scripted_system;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;
 
+/// What a wait of member `rank` for `other` finds.
+bool waits_apart(cpu_separation& board, std::size_t rank, std::size_t other) {
+  return lockstep::detail::whereabouts{&board, rank, other, nullptr}.is_separated();
+}
+
 /// Two members of a board that wait for each other in turns.
 class cpu_separation_test : public testing::Test {
  protected:
@@ -36,7 +41,7 @@ class cpu_separation_test : public testing::Test {
       system.cpu = cpu_of_caller;
       board.look_for(0, worker);
       system.cpu = cpu_of_worker;
-      is_separated_ = board.look_for(worker, 0) == cpu_separation::sight::elsewhere;
+      is_separated_ = waits_apart(board, worker, 0);
     }
   }
   const std::vector<unsigned>& left() const { return scripted_system::instance().left; }
@@ -64,14 +69,14 @@ TEST_F(cpu_separation_test, who_shares_its_cpu_with_a_third_member_has_none_of_i
   scripted_system& system = scripted_system::instance();
   const auto look = [&](std::size_t rank, int cpu, std::size_t other) {
     system.cpu = cpu;
-    return board.look_for(rank, other);
+    return waits_apart(board, rank, other);
   };
   look(0, 7, 1);
-  EXPECT_EQ(look(1, 3, 0), cpu_separation::sight::elsewhere);
+  EXPECT_TRUE(look(1, 3, 0));
   look(2, 3, 0);
-  EXPECT_EQ(look(1, 3, 0), cpu_separation::sight::nowhere);
+  EXPECT_FALSE(look(1, 3, 0));
   look(2, 5, 0);
-  EXPECT_EQ(look(1, 3, 0), cpu_separation::sight::elsewhere);
+  EXPECT_TRUE(look(1, 3, 0));
 }
 
 TEST_F(cpu_separation_test, nobody_leaves_where_the_board_does_not_let_them_SEPARATE_1) {
@@ -155,25 +160,25 @@ TEST_F(cpu_separation_test, where_the_other_one_has_said_nothing_new_nobody_leav
 }
 
 TEST_F(cpu_separation_test, the_other_one_is_here_once_for_each_time_that_it_says_so) {
-  using sight = cpu_separation::sight;
   cpu_separation board(2, true);
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
-  EXPECT_EQ(board.look_for(1, 0), sight::nowhere);
+  EXPECT_FALSE(board.look_for(1, 0)) << "it has said nothing";
+  EXPECT_FALSE(waits_apart(board, 1, 0));
   board.look_for(0, 1);
   EXPECT_FALSE(board.is_apart(1, 0));
-  EXPECT_EQ(board.look_for(1, 0), sight::here);
-  EXPECT_EQ(board.look_for(1, 0), sight::nowhere) << "it may have left since";
+  EXPECT_TRUE(board.look_for(1, 0));
+  EXPECT_FALSE(board.look_for(1, 0)) << "it may have left since";
+  EXPECT_FALSE(waits_apart(board, 1, 0)) << "nor is that known";
   board.look_for(0, 1);
   system.cpu = 3;
   EXPECT_TRUE(board.is_apart(1, 0));
-  EXPECT_EQ(board.look_for(1, 0), sight::elsewhere);
+  EXPECT_TRUE(waits_apart(board, 1, 0));
   EXPECT_FALSE(board.is_apart(1, 0)) << "it has said nothing new";
-  EXPECT_EQ(board.look_for(1, 0), sight::elsewhere);
+  EXPECT_TRUE(waits_apart(board, 1, 0));
 }
 
 TEST_F(cpu_separation_test, who_has_just_left_the_others_cpu_is_not_there) {
-  using sight = cpu_separation::sight;
   scripted_system& system = scripted_system::instance();
   system.cpu = 7;
   for (const bool is_full : {true, false}) {
@@ -182,8 +187,7 @@ TEST_F(cpu_separation_test, who_has_just_left_the_others_cpu_is_not_there) {
     for (int i = 1; i <= 4; ++i) {
       system.now += 50 * ms;
       board.look_for(0, 1);
-      const sight seen = board.look_for(1, 0);
-      EXPECT_EQ(seen, i < 4 || is_full ? sight::here : sight::nowhere);
+      EXPECT_EQ(board.look_for(1, 0), i < 4 || is_full);
     }
     EXPECT_EQ(left().empty(), is_full);
   }
@@ -195,7 +199,8 @@ TEST_F(cpu_separation_test, where_the_system_does_not_tell_the_cpu_nothing_is_kn
   for (int i = 0; i < 4; ++i) {
     scripted_system::instance().now += 50 * ms;
     board.look_for(0, 1);
-    EXPECT_EQ(board.look_for(1, 0), cpu_separation::sight::nowhere);
+    EXPECT_FALSE(board.look_for(1, 0));
+    EXPECT_FALSE(waits_apart(board, 1, 0));
     EXPECT_FALSE(board.shares_cpu(1));
   }
   EXPECT_TRUE(left().empty());
