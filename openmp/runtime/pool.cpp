@@ -50,6 +50,14 @@ class holding {
   pthread_mutex_t& lock_;
 };
 
+/// glibc gives freed blocks of 128 KiB and more back to the system, so a program that takes several in each step faults in
+/// all their pages anew. Freeing a larger block raises its limits, unless the user has set them: to the size of this one
+/// for a block, and to twice that for all at the end of the heap (mallopt(3)). This block is freed untouched.
+[[gnu::cold]] void keep_freed_memory() noexcept {
+  void* volatile block = std::malloc(std::size_t{16} << 20);
+  std::free(block);
+}
+
 [[gnu::noinline, gnu::cold]] void finish_tasks(part& self) noexcept {
   self.shared->tasks.finish(self, self.barriers & 1u);
 }
@@ -160,8 +168,11 @@ pool& pool::next_idle_one(thread_record& of) noexcept {
   if (*at != nullptr) return **at;
   pool* const made = new (std::nothrow) pool;
   if (made == nullptr) fail("Out of memory");
-  static pthread_once_t is_told = PTHREAD_ONCE_INIT;
-  pthread_once(&is_told, tell_of_neighbours);
+  static pthread_once_t is_begun = PTHREAD_ONCE_INIT;
+  pthread_once(&is_begun, [] {
+    tell_of_neighbours();
+    keep_freed_memory();
+  });
   *at = made;
   end_with_thread();
   return *made;

@@ -63,12 +63,13 @@ class Interface(support.Programs):
     def test_what_newer_compilers_call(self):
         self.expect_right("newer", f"-Wl,--no-as-needed,{support.LIBRARY}")
 
-    def test_when_it_yields_and_looks_at_the_clock(self):
+    def test_what_it_asks_of_the_system(self):
         program = compiled(PROGRAMS / "system.c", self.scratch / "system", "-O2", "-rdynamic", "-ldl")
-        for what, tries in (("flush", 1), ("tasks", 4)):  # its tasks may be held up
-            with self.subTest(what):
+        for what, tries, more in (("flush", 1, {}), ("tasks", 4, {}), ("memory", 1, {}),  # its tasks may be held up
+                                  ("memory", 1, {"MALLOC_MMAP_THRESHOLD_": "131072"})):
+            with self.subTest(what, **more):
                 for _ in range(tries):
-                    done = run(program, what)
+                    done = run(program, what, **more)
                     if done.returncode == 0:
                         break
                 self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))

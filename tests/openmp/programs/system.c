@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What the runtime asks the system while it waits: this program has sched_yield() and clock_gettime() of its own, which
 // count. What is checked depends on no time but this: if a row of 16 tasks is held up for 13 ms, `tasks` fails, and is
-// tried again.
+// tried again. And what glibc gives back to the system.
 //
-// argument: flush, or tasks
+// argument: flush, tasks, or memory
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,10 +121,39 @@ static void check_tasks(void) {
   CHECK(pairs >= 28);
 }
 
+// A program that takes and frees blocks in each step faults their pages in once, unless the user has set a limit.
+static void check_memory(void) {
+  enum { steps = 100, blocks = 8, size = 1 << 18, pages = blocks * (size >> 12) };
+#pragma omp parallel num_threads(2)
+  CHECK(omp_get_num_threads() == 2);
+  struct rusage before, after;
+  getrusage(RUSAGE_SELF, &before);
+  for (int i = 0; i < steps; ++i) {
+    char* volatile taken[blocks];
+    for (int k = 0; k < blocks; ++k) {
+      taken[k] = malloc(size);
+      CHECK(taken[k] != NULL);
+      memset(taken[k], i, size);
+    }
+    for (int k = 0; k < blocks; ++k) free(taken[k]);
+  }
+  getrusage(RUSAGE_SELF, &after);
+  const long faults = after.ru_minflt - before.ru_minflt;
+  if (getenv("MALLOC_MMAP_THRESHOLD_") == NULL) {
+    CHECK(faults < 4 * pages);
+  } else {
+    CHECK(faults > steps / 2);  // a huge page is one fault
+  }
+}
+
 int main(int count, char** arguments) {
   CHECK(count == 2);
   if (strcmp(arguments[1], "flush") == 0) {
     check_flush();
+#ifdef __GLIBC__
+  } else if (strcmp(arguments[1], "memory") == 0) {
+    check_memory();
+#endif
   } else if (omp_get_num_procs() > 1) {  // a crowd has other ways
     check_tasks();
   }
