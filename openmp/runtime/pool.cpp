@@ -52,9 +52,11 @@ class holding {
 
 /// glibc gives freed blocks of 128 KiB and more back to the system, so a program that takes several in each step faults in
 /// all their pages anew. Freeing a larger block raises its limits, unless the user has set them: to the size of this one
-/// for a block, and to twice that for all at the end of the heap (mallopt(3)). This block is freed untouched.
+/// for a block, and to twice that for all at the end of the heap (mallopt(3)). This block is freed untouched. It is the
+/// largest that counts; glibc adds its header, and rounds up to pages.
 [[gnu::cold]] void keep_freed_memory() noexcept {
-  void* volatile block = std::malloc(std::size_t{16} << 20);
+  constexpr std::size_t largest = std::size_t{32} << 20, room = 8192;
+  void* volatile block = std::malloc(largest - room);
   std::free(block);
 }
 
