@@ -85,13 +85,6 @@ const malformed_file malformed_pictures[] = {
     {"magic_wrong.pgm", ":1: the file begins with 'Q2'"},
     {"maxval_too_large.pgm", ":3: maxval 65536 is not in the range 1 to 65535"},
     {"maxval_zero.pgm", ":3: maxval 0 is not in the range"},
-    {"png_absurd.png", ": byte 16: 60000 x 60000 pixels cannot stand in 88 bytes"},
-    {"png_damaged.png", ": byte 33: chunk 'IDAT' is damaged"},
-    {"png_end_missing.png", ": byte 76: truncated"},
-    {"png_too_few_rows.png", ": byte 33: no picture: not enough pixels"},
-    {"png_trailing.png", ": byte 88: data after the picture"},
-    {"png_truncated.png", ": byte 33: truncated: chunk 'IDAT' announces 31 bytes, 5 are left"},
-    {"png_width_zero.png", ": byte 16: width 0"},
     {"sample_above_maxval.pgm", ":5: sample 256 is not in the range 0 to 255"},
     {"sample_above_maxval_binary.pgm", ": byte 15: sample 101 is not in the range 0 to 100"},
     {"sample_nan.pgm", ":5: sample 'nan' is not a number"},
@@ -304,11 +297,9 @@ TEST(malformed, a_sparse_file_of_any_size_is_refused_by_its_size) {
 TEST(malformed, a_picture_that_the_output_format_cannot_hold_is_refused) {
   const std::string grey = data_path("rings.pgm");
   const std::string colour = data_path("gradient.ppm");
-  const std::string deep = data_path("deep_ramp.pgm");
   expect_refusal(FILTER_PROGRAM, {"--input", grey}, "ppm", "--output: .*into .pgm, not into .ppm");
   expect_refusal(FILTER_PROGRAM, {"--input", colour}, "pgm", "into .ppm, not into .pgm");
-  expect_refusal(FILTER_PROGRAM, {"--input", deep}, "png", "maxval 255, this one has 65535");
-  expect_refusal(FILTER_PROGRAM, {"--input", grey}, "jpg", "does not end in .pgm, .ppm or .png");
+  expect_refusal(FILTER_PROGRAM, {"--input", grey}, "jpg", "does not end in .pgm or .ppm");
 }
 
 TEST(malformed, an_output_that_cannot_be_written_is_refused_and_the_other_one_is_not_left) {

@@ -14,9 +14,8 @@ import math
 import pathlib
 import struct
 import sys
-import zlib
 
-DIGEST = "77fe6aae0bc019e8d6d39354ea8c2f092c6afb7362a27def85acb402b70dd4ea"  # of what all_files() makes
+DIGEST = "9709085eb90d8f01f005fd1d1d5f591c14177e3b2eff53425e64c93aca92d22a"  # of what all_files() makes
 REAL_SYMMETRIC = "%%MatrixMarket matrix coordinate real symmetric\n"
 REAL_GENERAL = "%%MatrixMarket matrix coordinate real general\n"
 REAL_ARRAY = "%%MatrixMarket matrix array real general\n"
@@ -87,26 +86,6 @@ def deep_ramp(width, height):
     rows = [" ".join(str((x * 4099 + y * 257) % 65536) for x in range(width))
             for y in range(height)]
     return f"P2\n{width} {height} # 16 bit\n65535\n" + "\n".join(rows) + "\n"
-
-
-def png_chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(
-        ">I", zlib.crc32(kind + data))
-
-
-def png(width, height, samples, announced=None):
-    """8 bit grey. Stored blocks only: compressed ones differ between versions of zlib."""
-    announced = announced or (width, height)
-    rows = b"".join(b"\0" + samples[y * width:(y + 1) * width] for y in range(height))
-    stored = b"\x78\x01\x01" + struct.pack("<HH", len(rows), len(rows) ^ 0xFFFF) + rows
-    stored += struct.pack(">I", zlib.adler32(rows))
-    header = struct.pack(">IIBBBBB", *announced, 8, 0, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", stored)
-            + png_chunk(b"IEND", b""))
-
-
-def checker(side):
-    return bytes(230 if (x // 4 + y // 4) % 2 else 25 for y in range(side) for x in range(side))
 
 
 def noise(state):
@@ -283,16 +262,7 @@ def malformed_images():
         "trailing_plain.pgm": plain + "7\n",
         "trailing_binary.pgm": "P5\n3 2\n255\nabcdefg",
     }
-    files = {name: text.encode() for name, text in texts.items()}
-    small = png(4, 4, checker(4))
-    files["png_truncated.png"] = small[:50]
-    files["png_end_missing.png"] = small[:-12]
-    files["png_damaged.png"] = small[:45] + bytes((small[45] ^ 1,)) + small[46:]
-    files["png_absurd.png"] = png(4, 4, checker(4), announced=(60000, 60000))
-    files["png_too_few_rows.png"] = png(4, 4, checker(4), announced=(4, 8))
-    files["png_trailing.png"] = small + b"more"
-    files["png_width_zero.png"] = png(4, 4, checker(4), announced=(0, 4))
-    return files
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def all_files():
@@ -305,7 +275,6 @@ def all_files():
         "rings.pgm": rings(512),
         "gradient.ppm": gradient(64, 48),
         "deep_ramp.pgm": deep_ramp(19, 13),
-        "checker.png": png(32, 32, checker(32)),
         "scattered.pgm": scattered(384, 256),
         "plucked.wav": plucked(48000),
     }
