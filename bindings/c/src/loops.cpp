@@ -106,15 +106,13 @@ int reduce_numbers(const char* name, lockstep_team* team, std::int64_t first, st
 
 int lockstep_team_for_range(lockstep_team* team, int64_t first, int64_t last,
                             lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   return run(__func__, {&team->at, first, last, lockstep::static_schedule(), function, context});
 }
 
 int lockstep_team_for_range_by(lockstep_team* team, int64_t first, int64_t last, int schedule,
                                size_t chunk, lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   const int code = check_schedule(__func__, schedule, chunk);
   if (code != LOCKSTEP_OK) return code;
   return run(__func__, {&team->at, first, last, schedule_of(schedule, chunk), function, context});
@@ -122,35 +120,26 @@ int lockstep_team_for_range_by(lockstep_team* team, int64_t first, int64_t last,
 
 int lockstep_team_reduce_double(lockstep_team* team, int64_t first, int64_t last, int operation,
                                 lockstep_block_double_fn function, void* context, double* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, result);
   return reduce_numbers(__func__, team, first, last, operation, function, context, result);
 }
 
 int lockstep_team_reduce_float(lockstep_team* team, int64_t first, int64_t last, int operation,
                                lockstep_block_float_fn function, void* context, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, result);
   return reduce_numbers(__func__, team, first, last, operation, function, context, result);
 }
 
 int lockstep_team_reduce_int64(lockstep_team* team, int64_t first, int64_t last, int operation,
                                lockstep_block_int64_fn function, void* context, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, result);
   return reduce_numbers(__func__, team, first, last, operation, function, context, result);
 }
 
 int lockstep_team_reduce(lockstep_team* team, int64_t first, int64_t last, size_t value_size,
                          lockstep_block_value_fn function, lockstep_combine_fn combine,
                          void* context, void* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(combine);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, combine, result);
   const int code = check_value_size(__func__, value_size);
   if (code != LOCKSTEP_OK) return code;
   return result_of(__func__, [&] {

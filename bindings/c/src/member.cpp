@@ -92,26 +92,22 @@ int lockstep_member_sync_threads(lockstep_member* me) {
 }
 
 int lockstep_member_sync_double(lockstep_member* me, int operation, double value, double* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, result);
   return sync(__func__, me, operation, value, result);
 }
 
 int lockstep_member_sync_float(lockstep_member* me, int operation, float value, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, result);
   return sync(__func__, me, operation, value, result);
 }
 
 int lockstep_member_sync_int64(lockstep_member* me, int operation, int64_t value, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, result);
   return sync(__func__, me, operation, value, result);
 }
 
 int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(count);
+  LOCKSTEP_C_REFUSE_NULL(me, count);
   return result_of(__func__, [=] {
     *count = member_of(me).sync_count(condition != 0, nowhere());
     return LOCKSTEP_OK;
@@ -119,8 +115,7 @@ int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count
 }
 
 int lockstep_member_sync_and(lockstep_member* me, int condition, int* all) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(all);
+  LOCKSTEP_C_REFUSE_NULL(me, all);
   return result_of(__func__, [=] {
     *all = member_of(me).sync_and(condition != 0, nowhere()) ? 1 : 0;
     return LOCKSTEP_OK;
@@ -128,8 +123,7 @@ int lockstep_member_sync_and(lockstep_member* me, int condition, int* all) {
 }
 
 int lockstep_member_sync_or(lockstep_member* me, int condition, int* any) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(any);
+  LOCKSTEP_C_REFUSE_NULL(me, any);
   return result_of(__func__, [=] {
     *any = member_of(me).sync_or(condition != 0, nowhere()) ? 1 : 0;
     return LOCKSTEP_OK;
@@ -138,9 +132,7 @@ int lockstep_member_sync_or(lockstep_member* me, int condition, int* any) {
 
 int lockstep_member_sync_reduce(lockstep_member* me, size_t value_size, void* value,
                                 lockstep_combine_fn combine, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(value);
-  LOCKSTEP_C_REFUSE_NULL(combine);
+  LOCKSTEP_C_REFUSE_NULL(me, value, combine);
   const int code = check_value_size(__func__, value_size);
   if (code != LOCKSTEP_OK) return code;
   return stop_unless_ok(__func__, me, [=] {
@@ -153,8 +145,7 @@ int lockstep_member_sync_reduce(lockstep_member* me, size_t value_size, void* va
 }
 
 int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_size, void* value) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(value);
+  LOCKSTEP_C_REFUSE_NULL(me, value);
   const int code = check_value_size(__func__, value_size);
   if (code != LOCKSTEP_OK) return code;
   return result_of(__func__, [=] {
@@ -167,8 +158,7 @@ int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_siz
 }
 
 int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   const char* const name = __func__;
   return result_of(name, [=] {
     lockstep::member& at = member_of(me);
@@ -180,8 +170,7 @@ int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, voi
 }
 
 int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   const char* const name = __func__;
   return result_of(name, [=] {
     lockstep::member& at = member_of(me);
@@ -194,9 +183,7 @@ int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn functi
 
 int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last,
                           int64_t* block_first, int64_t* block_last) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(block_first);
-  LOCKSTEP_C_REFUSE_NULL(block_last);
+  LOCKSTEP_C_REFUSE_NULL(me, block_first, block_last);
   // Unsigned, because then the difference of any two bounds fits.
   const std::uint64_t from = static_cast<std::uint64_t>(first);
   const std::uint64_t length = last > first ? static_cast<std::uint64_t>(last) - from : 0;
@@ -212,50 +199,39 @@ int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last
 
 int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, int schedule,
                               size_t chunk, lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   return for_range(__func__, me, first, last, schedule, chunk, function, context, true);
 }
 
 int lockstep_member_for_range_nowait(lockstep_member* me, int64_t first, int64_t last, int schedule,
                                      size_t chunk, lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   return for_range(__func__, me, first, last, schedule, chunk, function, context, false);
 }
 
 int lockstep_member_reduce_double(lockstep_member* me, int64_t first, int64_t last, int operation,
                                   lockstep_block_double_fn function, void* context,
                                   double* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, result);
   return reduce(__func__, me, first, last, operation, function, context, result);
 }
 
 int lockstep_member_reduce_float(lockstep_member* me, int64_t first, int64_t last, int operation,
                                  lockstep_block_float_fn function, void* context, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, result);
   return reduce(__func__, me, first, last, operation, function, context, result);
 }
 
 int lockstep_member_reduce_int64(lockstep_member* me, int64_t first, int64_t last, int operation,
                                  lockstep_block_int64_fn function, void* context, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, result);
   return reduce(__func__, me, first, last, operation, function, context, result);
 }
 
 int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, size_t value_size,
                            lockstep_block_value_fn function, lockstep_combine_fn combine,
                            void* context, void* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(combine);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, combine, result);
   const int code = check_value_size(__func__, value_size);
   if (code != LOCKSTEP_OK) return code;
   return stop_unless_ok(__func__, me, [=] {

@@ -335,8 +335,7 @@ int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier) {
 }
 
 int lockstep_barrier_arrive(lockstep_barrier* barrier, uint64_t* arrival) {
-  LOCKSTEP_C_REFUSE_NULL(barrier);
-  LOCKSTEP_C_REFUSE_NULL(arrival);
+  LOCKSTEP_C_REFUSE_NULL(barrier, arrival);
   std::uint64_t phase;
   if (!barrier->enter(phase)) return fail_full(__func__, barrier->expected);
   return result_of(__func__, [=] {

@@ -206,8 +206,7 @@ size_t lockstep_team_size(const lockstep_team* team) {
 }
 
 int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   return result_of(__func__, [=] {
     const bool is_complete =
         team->at.run([=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
@@ -217,8 +216,7 @@ int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* co
 
 int lockstep_team_run_on(lockstep_team* team, size_t members, lockstep_region_fn function,
                          void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   return result_of(__func__, [=] {
     const bool is_complete = team->at.run(
         members, [=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
