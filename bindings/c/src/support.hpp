@@ -143,7 +143,8 @@ constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::n
 }  // namespace lockstep_c
 
 /// At the beginning of a C function: refuses null pointers by their names.
-#define LOCKSTEP_C_REFUSE_NULL(...) \
-  if (const int refused = ::lockstep_c::check_pointers(__func__, #__VA_ARGS__, __VA_ARGS__)) return refused
+#define LOCKSTEP_C_REFUSE_NULL(...)                                                          \
+  if (const int refused = ::lockstep_c::check_pointers(__func__, #__VA_ARGS__, __VA_ARGS__)) \
+  return refused
 
 #endif  // LOCKSTEP_BINDINGS_C_SUPPORT_HPP
