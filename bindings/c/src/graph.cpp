@@ -132,7 +132,7 @@ int give_text_of_plan(const char* function, const lockstep_plan* plan, char* buf
 int lockstep_graph_create(lockstep_graph** graph) {
   LOCKSTEP_C_REFUSE_NULL(graph);
   *graph = nullptr;
-  return result_of(__func__, [=] { return *graph = new lockstep_graph, LOCKSTEP_OK; });
+  return result_of(__func__, [=] { *graph = new lockstep_graph; });
 }
 
 int lockstep_graph_destroy(lockstep_graph* graph) {
@@ -213,10 +213,7 @@ int lockstep_graph_channel(lockstep_graph* graph, size_t from, size_t to, size_t
 
 int lockstep_graph_overlap(lockstep_graph* graph) {
   LOCKSTEP_C_REFUSE_NULL(graph);
-  return result_of(__func__, [=] {
-    graph->at.overlap();
-    return LOCKSTEP_OK;
-  });
+  return result_of(__func__, [=] { graph->at.overlap(); });
 }
 
 int lockstep_graph_cost(lockstep_graph* graph, size_t node, int64_t nanoseconds) {
@@ -298,12 +295,12 @@ int lockstep_plan_measure(lockstep_plan* plan, size_t iterations) {
 
 int lockstep_plan_refine(lockstep_plan* plan) {
   LOCKSTEP_C_REFUSE_NULL(plan);
-  return result_of_use(__func__, plan, [=] { return plan->at.refine(), LOCKSTEP_OK; });
+  return result_of_use(__func__, plan, [=] { plan->at.refine(); });
 }
 
 int lockstep_plan_request_stop(lockstep_plan* plan) {
   LOCKSTEP_C_REFUSE_NULL(plan);
-  return result_of(__func__, [=] { return plan->at.request_stop(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { plan->at.request_stop(); });
 }
 
 size_t lockstep_plan_members(const lockstep_plan* plan) {

@@ -17,6 +17,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -87,11 +88,16 @@ int called(Callback callback, Arguments... arguments) {
   }
 }
 
-/// The result of a C function: that of `body`, or the code of what it throws.
+/// The result of a C function: that of `body`, LOCKSTEP_OK where it has none, or the code of what it throws.
 template <class Body>
 int result_of(const char* function, const Body& body) {
   try {
-    return body();
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return LOCKSTEP_OK;
+    } else {
+      return body();
+    }
   } catch (...) {
     return code_of_exception(function);
   }
