@@ -121,6 +121,7 @@ void heat_on_ranks::write_result(const std::string& path) const {
   MPI_Datatype in_file =
       box(problem_.rows, problem_.columns, rows_, columns_, first_row_, first_column_);
   MPI_Datatype in_memory = box(rows_ + 2, stride_, rows_, columns_, 1, 1);
+  MPI_File_set_size(file, 0);  // of a longer file nothing is left
   MPI_File_set_view(file, 0, MPI_DOUBLE, in_file, "native", MPI_INFO_NULL);
   const int error = MPI_File_write_all(file, present().data(), 1, in_memory, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
