@@ -13,7 +13,6 @@
 #include "filter5x5/convolve.hpp"
 #include "filter5x5/kernel.hpp"
 #include "filter5x5/netpbm.hpp"
-#include "filter5x5/png.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 #include "support/program.hpp"
@@ -23,9 +22,8 @@ namespace examples {
 namespace {
 
 constexpr const char* about =
-    "Filters a picture with 5x5 weights. Reads PGM (P2, P5), PPM (P3, P6) and PNG with 8 or 16 "
-    "bit\n"
-    "samples, drops alpha channels. Writes binary PGM and PPM, and PNG if the samples have 8 bit.\n"
+    "Filters a picture with 5x5 weights. Reads PGM (P2, P5) and PPM (P3, P6) with 8 or 16 bit\n"
+    "samples. Writes binary PGM and PPM.\n"
     "Pictures of up to 100 million samples (a grey pixel is one, a coloured one three), border\n"
     "included, are read: they take 2.4 GB.\n"
     "Border: neighbours outside the picture are those on its edge (clamp to edge).\n"
@@ -52,31 +50,19 @@ struct measurement {
 void check_output(const image& picture, const std::string& path) {
   if (path.empty()) return;
   const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending != ".pgm" && ending != ".ppm" && ending != ".png") {
-    throw input_error(
-        fmt::format("--output: {} does not end in .pgm, .ppm or .png", in_quotes(path)));
+  if (ending != ".pgm" && ending != ".ppm") {
+    throw input_error(fmt::format("--output: {} does not end in .pgm or .ppm", in_quotes(path)));
   }
   const std::string_view needed = picture.channels == 1 ? ".pgm" : ".ppm";
-  if (ending == ".png" && picture.max_value != 255) {
-    throw input_error(
-        fmt::format("--output: .png is for pictures of maxval 255, this one has {}; "
-                    "choose {}",
-                    picture.max_value, needed));
-  }
-  if (ending != ".png" && ending != needed) {
+  if (ending != needed) {
     throw input_error(
         fmt::format("--output: this picture fits into {}, not into {}", needed, ending));
   }
 }
 
-std::string encode(const image& picture, const std::string& path) {
-  return path.ends_with(".png") ? to_png(picture) : to_netpbm(picture);
-}
-
 image read_picture(const std::string& path) {
   // Enough for most_samples in the longest text.
-  const std::string bytes = read_file(path, std::uint64_t{1} << 30);
-  return is_png(bytes) ? parse_png(bytes, path) : parse_netpbm(bytes, path);
+  return parse_netpbm(read_file(path, std::uint64_t{1} << 30), path);
 }
 
 measurement measure(const image& source, const kernel5x5& kernel, const filter_options& options) {
@@ -136,7 +122,7 @@ exit_status run(const filter_options& options) {
   const measurement result = measure(source, kernel, options);
   describe(result, options, record);
   const exit_status status = report_check(result.is_checked, record);
-  outputs.publish(status, encode(result.picture, options.common.output), record);
+  outputs.publish(status, to_netpbm(result.picture), record);
   return status;
 }
 
@@ -165,7 +151,7 @@ int main(int argc, char** argv) {
     examples::add_real(app, "--bias", options.bias,
                        "added to the scaled sum, in units of a sample");
     examples::add_name(app, "--simd", mode, "vectors in the inner loop: on or off");
-    examples::add_common_options(app, options.common, "write the picture, .pgm, .ppm or .png");
+    examples::add_common_options(app, options.common, "write the picture, .pgm or .ppm");
   };
   return examples::run_program(examples::about, argc, argv, add_options, [&] {
     options.mode = examples::simd_argument(mode);

@@ -21,7 +21,7 @@ struct image {
 
 /// The most samples of a picture that is read, with the border of 2 pixels around it. The program holds some
 /// 24 bytes for each of them: three filters have each a float and a result. That is 2.4 GB. A file that
-/// announces more is refused, because a small compressed file may announce a thousand times its size.
+/// announces more is refused.
 constexpr std::uint64_t most_samples = 100'000'000;
 
 /// Empty, or a message that names size and limit, if such a picture is larger than that.

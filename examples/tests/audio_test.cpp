@@ -22,23 +22,6 @@ program_run play(const scratch_directory& scratch, const words& more) {
   return run(AUDIO_PROGRAM, arguments, scratch);
 }
 
-TEST(audio_program, writes_the_same_bytes_for_every_team_size_and_every_block) {
-  const scratch_directory scratch;
-  const std::string output = scratch.path("out.wav");
-  std::string first;
-  for (const std::string members : {"1", "2", "3", "7"}) {
-    for (const std::string block : {"64", "1024"}) {
-      const program_run played =
-          play(scratch, {"--members", members, "--block", block, "--output", output});
-      ASSERT_EQ(played.status, 0) << members << " members: " << played.err;
-      EXPECT_NE(played.out.find("check: ok\n"), std::string::npos) << played.out;
-      const std::string bytes = read_file(output);
-      if (first.empty()) first = bytes;
-      EXPECT_EQ(bytes, first) << members << " members, blocks of " << block;
-    }
-  }
-}
-
 TEST(audio_program, writes_what_the_effects_make_of_the_sound) {
   const scratch_directory scratch;
   const std::string output = scratch.path("out.wav");

@@ -34,23 +34,6 @@ program_run fill(const scratch_directory& scratch, const words& more) {
   return run(INPAINT_PROGRAM, arguments, scratch);
 }
 
-TEST(inpaint_program, writes_the_same_bytes_for_every_team_size_and_every_tile) {
-  const scratch_directory scratch;
-  const std::string output = scratch.path("out.pgm");
-  std::string first;
-  for (const std::string members : {"1", "2", "3", "7"}) {
-    for (const std::string tile : {"16", "50"}) {
-      const program_run filled = fill(scratch, {"--members", members, "--tile", tile, "--tolerance",
-                                                "0.5", "--output", output});
-      ASSERT_EQ(filled.status, 0) << members << " members: " << filled.err;
-      EXPECT_NE(filled.out.find("check: ok\n"), std::string::npos) << filled.out;
-      const std::string bytes = read_file(output);
-      if (first.empty()) first = bytes;
-      EXPECT_EQ(bytes, first) << members << " members, tiles of " << tile;
-    }
-  }
-}
-
 TEST(inpaint_program, finds_the_picture_that_the_known_pixels_were_taken_from) {
   const scratch_directory scratch;
   const std::string output = scratch.path("out.pgm");

@@ -3,134 +3,227 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
+#include <fstream>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "audio/wave.hpp"
+#include "filter5x5/netpbm.hpp"
+#include "hostile_input.hpp"
 #include "program_runner.hpp"
 #include "support/files.hpp"
+#include "support/linear_system.hpp"
 
 namespace examples::testing {
 namespace {
 
 using words = std::vector<std::string>;
 
-struct malformed_file {
-  const char* name;     // in data/malformed
-  const char* message;  // regular expression for what follows the name
+/// What a reader is given, and a regular expression for what its message has behind the name.
+struct malformed {
+  std::string input;
+  const char* message;
 };
 
-const malformed_file malformed_matrices[] = {
-    {"array_absurd.mtx", ":2: .*4000000000000000000 entries cannot stand in the 2 bytes"},
-    {"array_trailing.mtx", ":4: text after the last entry"},
-    {"array_truncated.mtx", ":5: the text ends after 3 of 4 entries"},
-    {"array_two_values.mtx", ":4: '-1.0' is one word too many"},
-    {"banner_short.mtx", ":1: field '' is not supported"},
-    {"banner_wrong.mtx", ":1: .*does not begin with %%MatrixMarket"},
-    {"diagonal_missing.mtx", ":2: the diagonal entry of row 2 is missing"},
-    {"diagonal_negative.mtx", ":5: the diagonal entry of row 2 is negative"},
-    {"diagonal_zero.mtx", ":5: the diagonal entry of row 2 is zero"},
-    {"duplicate.mtx", ":4: entry \\(1, 1\\) was given on line 3 already"},
-    {"empty.mtx", ":1: .*does not begin with %%MatrixMarket"},
-    {"entries_absurd.mtx", ":2: .*1000000000000 entries cannot stand in the 6 bytes"},
-    {"entries_negative.mtx", ":2: number of entries -3 is not in the range 0 to 3"},
-    {"entries_too_many.mtx", ":2: number of entries 4 is not in the range 0 to 3"},
-    {"field_complex.mtx", ":1: field 'complex' is not supported, only real or integer"},
-    {"field_pattern.mtx", ":1: field 'pattern' is not supported, only real or integer"},
-    {"index_above_diagonal.mtx", ":4: entry \\(1, 2\\) is above the diagonal"},
-    {"index_outside.mtx", ":4: row 3 is not in the range 1 to 2"},
-    {"index_zero.mtx", ":4: column 0 is not in the range 1 to 2"},
-    {"integer_fraction.mtx", ":4: value '-0.5' is not a number of the expected kind"},
-    {"not_dominant.mtx", ":3: .*not diagonally dominant: .*row 1 is 2, .* add up to 3"},
-    {"not_square.mtx", ":2: the matrix is not square: 2 x 3"},
-    {"not_symmetric.mtx", ":4: the matrix is not symmetric: entry \\(2, 1\\) is -1"},
-    {"object_vector.mtx", ":1: object 'vector' is not supported"},
-    {"rows_absurd.mtx", ":2: 3 entries for 2000000000 rows"},
-    {"singular.mtx", ":4: row 2 is connected with no strictly"},
-    {"size_missing.mtx", ":2: the text ends before the size line"},
-    {"size_negative.mtx", ":2: number of rows -2 is not in the range"},
-    {"size_not_whole.mtx", ":2: number of rows '2.5' is not a number of the expected kind"},
-    {"size_overflow.mtx", ":2: number of rows '9{20}' is out of range"},
-    {"size_word_missing.mtx", ":2: number of entries is missing"},
-    {"size_zero.mtx", ":2: number of rows 0 is not in the range"},
-    {"symmetric_not_square.mtx", ":2: a symmetric matrix cannot be 2 x 3"},
-    {"symmetry_skew.mtx", ":1: symmetry 'skew-symmetric' is not supported"},
-    {"trailing_text.mtx", ":6: text after the last entry"},
-    {"truncated.mtx", ":4: the text ends after 2 of 3 entries"},
-    {"truncated_line.mtx", ":5: value is missing"},
-    {"value_bad.mtx", ":4: value '-1,5' is not a number"},
-    {"value_hex.mtx", ":4: value '0x1p0' is not a number"},
-    {"value_inf.mtx", ":4: value '-inf' is not finite"},
-    {"value_nan.mtx", ":4: value 'nan' is not finite"},
-    {"value_overflow.mtx", ":4: value '1e999' is out of range"},
-    {"word_too_many.mtx", ":4: '0' is one word too many"},
-};
+template <class Parse>
+void expect_refused(const std::vector<malformed>& all, const Parse& parse) {
+  for (const malformed& each : all) {
+    const std::string said = refusal(parse, each.input);
+    EXPECT_TRUE(matches(said, std::string("^(.*[^a-z])?input") + each.message))
+        << said << " is not " << each.message;
+  }
+}
 
-const malformed_file malformed_right_sides[] = {
-    {"rhs_coordinate.mtx", ":2: .*array of 12 x 1, not a coordinate matrix"},
-    {"rhs_nan.mtx", ":9: value 'NaN' is not finite"},
-    {"rhs_too_short.mtx", ":2: .*array of 12 x 1, not an array of 11 x 1"},
-    {"rhs_truncated.mtx", ":13: the text ends after 11 of 12 entries"},
-    {"rhs_two_columns.mtx", ":2: .*array of 12 x 1, not an array of 6 x 2"},
-};
+const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n",
+                  general = "%%MatrixMarket matrix coordinate real general\n",
+                  array = "%%MatrixMarket matrix array real general\n";
 
-const malformed_file malformed_pictures[] = {
-    {"empty.pgm", ":1: the file begins with ''"},
-    {"header_truncated.pgm", ":3: the text ends where maxval should be"},
-    {"height_zero.pgm", ":2: height 0 is not in the range"},
-    {"magic_bitmap.pgm", ":1: the file begins with 'P1'"},
-    {"magic_wrong.pgm", ":1: the file begins with 'Q2'"},
-    {"maxval_too_large.pgm", ":3: maxval 65536 is not in the range 1 to 65535"},
-    {"maxval_zero.pgm", ":3: maxval 0 is not in the range"},
-    {"png_absurd.png", ": byte 16: 60000 x 60000 pixels cannot stand in 88 bytes"},
-    {"png_damaged.png", ": byte 33: chunk 'IDAT' is damaged"},
-    {"png_end_missing.png", ": byte 76: truncated"},
-    {"png_too_few_rows.png", ": byte 33: no picture: not enough pixels"},
-    {"png_trailing.png", ": byte 88: data after the picture"},
-    {"png_truncated.png", ": byte 33: truncated: chunk 'IDAT' announces 31 bytes, 5 are left"},
-    {"png_width_zero.png", ": byte 16: width 0"},
-    {"sample_above_maxval.pgm", ":5: sample 256 is not in the range 0 to 255"},
-    {"sample_above_maxval_binary.pgm", ": byte 15: sample 101 is not in the range 0 to 100"},
-    {"sample_nan.pgm", ":5: sample 'nan' is not a number"},
-    {"sample_negative.pgm", ":5: sample -5 is not in the range"},
-    {"size_absurd.pgm", ":3: .*4000000000000000000 samples cannot stand in the 12 bytes"},
-    {"size_absurd_binary.ppm", ": byte 32: truncated: 12000000000000000000 samples"},
-    {"trailing_binary.pgm", ": byte 17: data after the last sample"},
-    {"trailing_plain.pgm", ":6: text after the last sample: '7'"},
-    {"truncated_binary.pgm", ": byte 15: truncated: 6 samples"},
-    {"truncated_header_binary.pgm", ":3: no white space after maxval"},
-    {"truncated_plain.pgm", ":6: the text ends where sample should be"},
-    {"width_negative.pgm", ":2: width -3 is not in the range"},
-    {"width_overflow.pgm", ":2: width '9{20}' is out of range"},
-};
+TEST(malformed, a_matrix_is_refused_with_its_line) {
+  expect_refused(
+      {
+          {symmetric + "% no more\n", ":2: the text ends before the size line"},
+          {symmetric + "-2 -2 3\n1 1 2\n", ":2: number of rows -2 is not in the range"},
+          {symmetric + "0 0 0\n", ":2: number of rows 0 is not in the range"},
+          {symmetric + "99999999999999999999 2 3\n1 1 2\n",
+           ":2: number of rows '9{20}' is out of range"},
+          {symmetric + "2.5 2 3\n1 1 2\n",
+           ":2: number of rows '2.5' is not a number of the expected kind"},
+          {symmetric + "2 2\n1 1 2\n", ":2: number of entries is missing"},
+          {symmetric + "2000000000 2000000000 1000000000000\n1 1 2\n",
+           ":2: .*1000000000000 entries cannot stand in the 6 bytes"},
+          {symmetric + "2 2 -3\n1 1 2\n", ":2: number of entries -3 is not in the range 0 to 3"},
+          {symmetric + "2 2 4\n1 1 2\n2 1 -1\n2 2 2\n2 2 2\n",
+           ":2: number of entries 4 is not in the range 0 to 3"},
+          {symmetric + "2000000000 2000000000 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":2: 3 entries for 2000000000 rows"},
+          {symmetric + "2 2 3\n1 1 2.000000\n2 1 -1.000000\n",
+           ":4: the text ends after 2 of 3 entries"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -1\n2      2", ":5: value is missing"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -1\n2 2 2\n2 2 2\n", ":6: text after the last entry"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -1 0\n2 2 2\n", ":4: '0' is one word too many"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 nan\n2 2 2\n", ":4: value 'nan' is not finite"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -inf\n2 2 2\n", ":4: value '-inf' is not finite"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 1e999\n2 2 2\n", ":4: value '1e999' is out of range"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -1,5\n2 2 2\n", ":4: value '-1,5' is not a number"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 0x1p0\n2 2 2\n", ":4: value '0x1p0' is not a number"},
+          {symmetric + "2 2 3\n1 1 2\n2 0 -1\n2 2 2\n", ":4: column 0 is not in the range 1 to 2"},
+          {symmetric + "2 2 3\n1 1 2\n3 1 -1\n2 2 2\n", ":4: row 3 is not in the range 1 to 2"},
+          {symmetric + "2 2 3\n1 1 2\n1 2 -1\n2 2 2\n",
+           ":4: entry \\(1, 2\\) is above the diagonal"},
+          {symmetric + "2 2 3\n1 1 2\n1 1 2\n2 2 2\n",
+           ":4: entry \\(1, 1\\) was given on line 3 already"},
+          {symmetric + "3 3 3\n1 1 2\n2 1 -1\n3 3 2\n",
+           ":2: the diagonal entry of row 2 is missing"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -1\n2 2 0\n", ":5: the diagonal entry of row 2 is zero"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -1\n2 2 -2\n",
+           ":5: the diagonal entry of row 2 is negative"},
+          {symmetric + "2 2 3\n1 1 2\n2 1 -3\n2 2 4\n",
+           ":3: .*not diagonally dominant: .*row 1 is 2, .* add up to 3"},
+          {symmetric + "3 3 4\n1 1 2\n2 2 1\n3 2 -1\n3 3 1\n",
+           ":4: row 2 is connected with no strictly"},
+          {symmetric + "2 3 3\n1 1 2\n2 1 -1\n2 2 2\n", ":2: a symmetric matrix cannot be 2 x 3"},
+          {"%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":1: .*does not begin with %%MatrixMarket"},
+          {"%%MatrixMarket matrix coordinate\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":1: field '' is not supported"},
+          {"%%MatrixMarket vector coordinate real general\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":1: object 'vector' is not supported"},
+          {"%%MatrixMarket matrix coordinate complex symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":1: field 'complex' is not supported, only real or integer"},
+          {"%%MatrixMarket matrix coordinate pattern symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":1: field 'pattern' is not supported, only real or integer"},
+          {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":1: symmetry 'skew-symmetric' is not supported"},
+          {"%%MatrixMarket matrix coordinate integer symmetric\n2 2 3\n1 1 2\n2 1 -0.5\n2 2 2\n",
+           ":4: value '-0.5' is not a number of the expected kind"},
+          {"", ":1: .*does not begin with %%MatrixMarket"},
+          {general + "2 3 2\n1 1 2\n2 2 2\n", ":2: the matrix is not square: 2 x 3"},
+          {general + "2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+           ":4: the matrix is not symmetric: entry \\(2, 1\\) is -1"},
+          {array + "2000000000 2000000000\n1\n",
+           ":2: .*4000000000000000000 entries cannot stand in the 2 bytes"},
+          {array + "2 2\n2.0\n-1.0\n-1.0\n", ":5: the text ends after 3 of 4 entries"},
+          {array + "2 2\n2.0\n-1.0 -1.0\n-1.0\n2.0\n", ":4: '-1.0' is one word too many"},
+          {array + "1 1\n2\nend\n", ":4: text after the last entry"},
+      },
+      [](std::string_view bytes, const char* name) {
+        return make_linear_system(parse_matrix_market(bytes, name), std::nullopt);
+      });
+}
 
-const malformed_file malformed_sounds[] = {
-    {"bits_eight.wav", ": byte 34: samples of 8 bit are not supported, only 16"},
-    {"channels_none.wav", ": byte 22: 0 channels are not supported"},
-    {"channels_three.wav", ": byte 22: 3 channels are not supported, only one or two"},
-    {"chunk_header_truncated.wav", ": byte 36: truncated: the file ends in the header of a chunk"},
-    {"chunk_too_long.wav", ": byte 40: truncated: chunk 'data' announces 2147483647 bytes, 6 are"},
-    {"data_empty.wav", ": byte 44: the sound is empty"},
-    {"data_missing.wav", ": byte 36: the file has no sound"},
-    {"data_odd.wav", ": byte 44: 5 bytes are no whole number of frames of 2"},
-    {"data_twice.wav", ": byte 58: more data"},
-    {"empty.wav", ": byte 0: the file does not begin with RIFF"},
-    {"format_missing.wav", ": byte 20: data before the format"},
-    {"format_short.wav", ": byte 20: a format takes 16 bytes, not 14"},
-    {"format_twice.wav", ": byte 44: a second format"},
-    {"frame_wrong.wav", ": byte 32: 4 bytes a frame, must be 2"},
-    {"header_truncated.wav", ": byte 10: truncated: the file ends in its header"},
-    {"kind_float.wav", ": byte 20: sound of kind 3 is not supported, only PCM"},
-    {"not_a_wave.wav", ": byte 8: the file holds no WAVE"},
-    {"rate_absurd.wav",
-     ": byte 24: 1000000000 frames a second are not in the range 8000 to 192000"},
-    {"second_wrong.wav", ": byte 28: 48000 bytes a second, must be 96000"},
-    {"trailing.wav", ": byte 50: data after the announced end"},
-    {"truncated.wav", ": byte 4: truncated: 50 bytes announced, but the file has 47"},
-};
+TEST(malformed, a_right_hand_side_is_refused_with_its_line) {
+  const market_matrix matrix = parse_matrix_market(data("dense_12.mtx"), "matrix");
+  expect_refused(
+      {
+          {array + "11 1\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n",
+           ":2: .*array of 12 x 1, not an array of 11 x 1"},
+          {array + "6 2\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n",
+           ":2: .*array of 12 x 1, not an array of 6 x 2"},
+          {general + "12 1 1\n1 1 1\n", ":2: .*array of 12 x 1, not a coordinate matrix"},
+          {array + "12 1\n1\n2\n3\n4\n5\n6\nNaN\n8\n9\n10\n11\n12\n",
+           ":9: value 'NaN' is not finite"},
+          {array + "12 1\n1.5\n1\n2\n3\n4\n5\n6\n7\n8\n9\n1",
+           ":13: the text ends after 11 of 12 entries"},
+      },
+      [&](std::string_view bytes, const char* name) {
+        return make_linear_system(matrix, parse_matrix_market(bytes, name));
+      });
+}
+
+TEST(malformed, a_picture_is_refused_with_its_line_or_offset) {
+  expect_refused(
+      {
+          {"", ":1: the file begins with ''"},
+          {"Q2\n3 2\n255\n1 2 3\n4 5 6\n", ":1: the file begins with 'Q2'"},
+          {"P1\n3 2\n255\n1 2 3\n4 5 6\n", ":1: the file begins with 'P1'"},
+          {"P2\n3 2\n", ":3: the text ends where maxval should be"},
+          {"P2\n-3 2\n255\n1 2 3\n4 5 6\n", ":2: width -3 is not in the range"},
+          {"P2\n3 0\n255\n1 2 3\n4 5 6\n", ":2: height 0 is not in the range"},
+          {"P2\n99999999999999999999 2\n255\n1 2 3\n4 5 6\n", ":2: width '9{20}' is out of range"},
+          {"P2\n2000000000 2000000000\n255\n1 2 3\n4 5 6\n",
+           ":3: .*4000000000000000000 samples cannot stand in the 12 bytes"},
+          {"P6\n2000000000 2000000000\n255\nabc",
+           ": byte 32: truncated: 12000000000000000000 samples"},
+          {"P2\n3 2\n0\n1 2 3\n4 5 6\n", ":3: maxval 0 is not in the range"},
+          {"P2\n3 2\n65536\n1 2 3\n4 5 6\n", ":3: maxval 65536 is not in the range 1 to 65535"},
+          {"P2\n3 2\n255\n100 200 30\n4   5\n", ":6: the text ends where sample should be"},
+          {"P5\n3 2\n255\nabcd", ": byte 15: truncated: 6 samples"},
+          {"P5\n3 2\n255", ":3: no white space after maxval"},
+          {"P2\n3 2\n255\n1 2 3\n4 nan 6\n", ":5: sample 'nan' is not a number"},
+          {"P2\n3 2\n255\n1 2 3\n4 -5 6\n", ":5: sample -5 is not in the range"},
+          {"P2\n3 2\n255\n1 2 3\n4 5 256\n", ":5: sample 256 is not in the range 0 to 255"},
+          {"P5\n3 2\n100\nabcdef", ": byte 15: sample 101 is not in the range 0 to 100"},
+          {"P2\n3 2\n255\n1 2 3\n4 5 6\n7\n", ":6: text after the last sample: '7'"},
+          {"P5\n3 2\n255\nabcdefg", ": byte 17: data after the last sample"},
+      },
+      parse_netpbm);
+}
+
+std::string number(std::uint32_t value, int bytes) {
+  std::string text;
+  for (; bytes > 0; --bytes, value >>= 8) text.push_back(static_cast<char>(value));
+  return text;
+}
+std::string chunk(const std::string& name, const std::string& content) {
+  return name + number(static_cast<std::uint32_t>(content.size()), 4) + content +
+         std::string(content.size() % 2, '\0');
+}
+std::string riff(const std::string& chunks) { return chunk("RIFF", "WAVE" + chunks); }
+std::string format(unsigned kind = 1, unsigned channels = 1, unsigned rate = 48'000,
+                   std::optional<unsigned> second = {}, std::optional<unsigned> frame = {},
+                   unsigned bits = 16) {
+  const unsigned bytes = frame.value_or(2 * channels);
+  return number(kind, 2) + number(channels, 2) + number(rate, 4) +
+         number(second.value_or(rate * bytes), 4) + number(bytes, 2) + number(bits, 2);
+}
+
+TEST(malformed, a_sound_is_refused_with_its_offset) {
+  const std::string form = chunk("fmt ", format()), data = chunk("data", "abcdef"),
+                    good = riff(form + data);
+  ASSERT_EQ(refusal(parse_wave, good), "");
+  expect_refused(
+      {
+          {riff(chunk("fmt ", format().substr(0, 14)) + data),
+           ": byte 20: a format takes 16 bytes, not 14"},
+          {riff(chunk("fmt ", format(3)) + data),
+           ": byte 20: sound of kind 3 is not supported, only PCM"},
+          {riff(chunk("fmt ", format(1, 0)) + data), ": byte 22: 0 channels are not supported"},
+          {riff(chunk("fmt ", format(1, 3)) + data),
+           ": byte 22: 3 channels are not supported, only one or two"},
+          {riff(chunk("fmt ", format(1, 1, 1'000'000'000, 0)) + data),
+           ": byte 24: 1000000000 frames a second are not in the range 8000 to 192000"},
+          {riff(chunk("fmt ", format(1, 1, 48'000, 96'000, 2, 8)) + data),
+           ": byte 34: samples of 8 bit are not supported, only 16"},
+          {riff(chunk("fmt ", format(1, 1, 48'000, 192'000, 4)) + data),
+           ": byte 32: 4 bytes a frame, must be 2"},
+          {riff(chunk("fmt ", format(1, 1, 48'000, 48'000)) + data),
+           ": byte 28: 48000 bytes a second, must be 96000"},
+          {"", ": byte 0: the file does not begin with RIFF"},
+          {good.substr(0, 10), ": byte 10: truncated: the file ends in its header"},
+          {good.substr(0, good.size() - 3),
+           ": byte 4: truncated: 50 bytes announced, but the file has 47"},
+          {good + "more", ": byte 50: data after the announced end"},
+          {chunk("RIFF", "AVI " + form + data), ": byte 8: the file holds no WAVE"},
+          {riff(form + "data\xff\xff\xff\x7f" + "abcdef"),
+           ": byte 40: truncated: chunk 'data' announces 2147483647 bytes, 6 are"},
+          {riff(form + "data"), ": byte 36: truncated: the file ends in the header of a chunk"},
+          {riff(data), ": byte 20: data before the format"},
+          {riff(form + form + data), ": byte 44: a second format"},
+          {riff(form), ": byte 36: the file has no sound"},
+          {riff(form + chunk("data", "")), ": byte 44: the sound is empty"},
+          {riff(form + chunk("data", "abcde")),
+           ": byte 44: 5 bytes are no whole number of frames of 2"},
+          {riff(form + data + data), ": byte 58: more data"},
+      },
+      parse_wave);
+}
 
 /// Runs with --output and --json and expects what the head of this file says.
 void expect_refusal(const std::string& program, words arguments, const std::string& ending,
@@ -147,50 +240,18 @@ void expect_refusal(const std::string& program, words arguments, const std::stri
   EXPECT_EQ(scratch.names(), words());
 }
 
-std::string malformed_path(const malformed_file& file) {
-  return data_path(std::string("malformed/") + file.name);
-}
-std::string full_message(const malformed_file& file) {
-  return std::string("^error: .*") + file.name + file.message;
-}
-
-TEST(malformed, a_matrix_is_refused_with_its_line) {
-  for (const malformed_file& file : malformed_matrices) {
-    expect_refusal(JACOBI_PROGRAM, {"--matrix", malformed_path(file)}, "mtx", full_message(file));
+TEST(malformed, a_file_is_refused_by_its_name_and_nothing_is_left) {
+  const scratch_directory scratch;
+  const std::string bad = scratch.path("bad");
+  std::ofstream(bad) << "P2\n3 x\n";
+  for (const auto& [program, option, ending] :
+       {std::tuple{JACOBI_PROGRAM, "--matrix", "mtx"}, std::tuple{FILTER_PROGRAM, "--input", "pgm"},
+        std::tuple{AUDIO_PROGRAM, "--input", "wav"},
+        std::tuple{INPAINT_PROGRAM, "--input", "pgm"}}) {
+    expect_refusal(program, {option, bad}, ending, "^error: .*bad:([0-9]+| byte [0-9]+): .");
   }
-}
-
-TEST(malformed, a_right_hand_side_is_refused_with_its_line) {
-  for (const malformed_file& file : malformed_right_sides) {
-    expect_refusal(JACOBI_PROGRAM,
-                   {"--matrix", data_path("dense_12.mtx"), "--rhs", malformed_path(file)}, "mtx",
-                   full_message(file));
-  }
-}
-
-TEST(malformed, a_picture_is_refused_with_its_line_or_offset) {
-  for (const malformed_file& file : malformed_pictures) {
-    expect_refusal(FILTER_PROGRAM, {"--input", malformed_path(file)}, "pgm", full_message(file));
-  }
-}
-
-TEST(malformed, a_sound_is_refused_with_its_offset) {
-  for (const malformed_file& file : malformed_sounds) {
-    expect_refusal(AUDIO_PROGRAM, {"--input", malformed_path(file)}, "wav", full_message(file));
-  }
-}
-
-TEST(malformed, every_shipped_file_is_in_a_table) {
-  std::set<std::string> listed;
-  for (const malformed_file& file : malformed_matrices) listed.insert(file.name);
-  for (const malformed_file& file : malformed_right_sides) listed.insert(file.name);
-  for (const malformed_file& file : malformed_pictures) listed.insert(file.name);
-  for (const malformed_file& file : malformed_sounds) listed.insert(file.name);
-  std::set<std::string> shipped;
-  for (const auto& entry : std::filesystem::directory_iterator(data_path("malformed"))) {
-    shipped.insert(entry.path().filename().string());
-  }
-  EXPECT_EQ(listed, shipped);
+  expect_refusal(JACOBI_PROGRAM, {"--matrix", data_path("dense_12.mtx"), "--rhs", bad}, "mtx",
+                 "^error: .*bad:1: .");
 }
 
 TEST(malformed, a_bad_argument_of_jacobi_is_refused_by_its_name) {
@@ -198,7 +259,7 @@ TEST(malformed, a_bad_argument_of_jacobi_is_refused_by_its_name) {
   const std::vector<std::pair<words, std::string>> cases = {
       {{}, "--matrix is required"},
       {{"--matrix", data_path("absent.mtx")}, "absent.mtx: cannot read: No such file"},
-      {{"--matrix", data_path("malformed")}, "malformed: is not a regular file"},
+      {{"--matrix", data_path("")}, "is not a regular file"},
       {{"--matrix", matrix, "--rhs", "absent"}, "absent: cannot read: No such file"},
       {{"--matrix", matrix, "--members", "0"}, "--members: '0' is not in the range 1 to"},
       {{"--matrix", matrix, "--members", "-1"}, "--members: '-1' is not a number"},
@@ -268,7 +329,6 @@ TEST(malformed, a_bad_argument_of_inpaint_is_refused_by_its_name) {
       {{}, "--input is required"},
       {{"--input", data_path("absent.pgm")}, "absent.pgm: cannot read: No such file"},
       {{"--input", data_path("gradient.ppm")}, "the picture is in colour"},
-      {{"--input", data_path("malformed/sample_nan.pgm")}, "sample 'nan' is not a number"},
       {{"--input", picture, "--hole", "65536"}, "--hole: '65536' is not in the range 0 to 65535"},
       {{"--input", picture, "--tile", "0"}, "--tile: '0' is not in the range 1 to"},
       {{"--input", picture, "--tile", "2"}, "--tile: 128 x 192 tiles are too many"},
@@ -304,11 +364,9 @@ TEST(malformed, a_sparse_file_of_any_size_is_refused_by_its_size) {
 TEST(malformed, a_picture_that_the_output_format_cannot_hold_is_refused) {
   const std::string grey = data_path("rings.pgm");
   const std::string colour = data_path("gradient.ppm");
-  const std::string deep = data_path("deep_ramp.pgm");
   expect_refusal(FILTER_PROGRAM, {"--input", grey}, "ppm", "--output: .*into .pgm, not into .ppm");
   expect_refusal(FILTER_PROGRAM, {"--input", colour}, "pgm", "into .ppm, not into .pgm");
-  expect_refusal(FILTER_PROGRAM, {"--input", deep}, "png", "maxval 255, this one has 65535");
-  expect_refusal(FILTER_PROGRAM, {"--input", grey}, "jpg", "does not end in .pgm, .ppm or .png");
+  expect_refusal(FILTER_PROGRAM, {"--input", grey}, "jpg", "does not end in .pgm or .ppm");
 }
 
 TEST(malformed, an_output_that_cannot_be_written_is_refused_and_the_other_one_is_not_left) {
@@ -345,7 +403,7 @@ TEST(malformed, a_file_from_an_earlier_run_survives_a_refused_one) {
   };
   ASSERT_EQ(solve("dense_12.mtx").status, 0);
   const std::string before = read_file(output);
-  EXPECT_EQ(solve("malformed/value_nan.mtx").status, 2);
+  EXPECT_EQ(solve("rings.pgm").status, 2);
   EXPECT_EQ(read_file(output), before);
   EXPECT_EQ(scratch.names(), words{"x.mtx"});
 }

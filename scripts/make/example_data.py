@@ -14,11 +14,9 @@ import math
 import pathlib
 import struct
 import sys
-import zlib
 
-DIGEST = "77fe6aae0bc019e8d6d39354ea8c2f092c6afb7362a27def85acb402b70dd4ea"  # of what all_files() makes
+DIGEST = "f4302bcdf2d658a4bb203ba07fbf114c2cff9bedb3a69fbb3ee2651731935001"  # of what all_files() makes
 REAL_SYMMETRIC = "%%MatrixMarket matrix coordinate real symmetric\n"
-REAL_GENERAL = "%%MatrixMarket matrix coordinate real general\n"
 REAL_ARRAY = "%%MatrixMarket matrix array real general\n"
 
 
@@ -89,26 +87,6 @@ def deep_ramp(width, height):
     return f"P2\n{width} {height} # 16 bit\n65535\n" + "\n".join(rows) + "\n"
 
 
-def png_chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(
-        ">I", zlib.crc32(kind + data))
-
-
-def png(width, height, samples, announced=None):
-    """8 bit grey. Stored blocks only: compressed ones differ between versions of zlib."""
-    announced = announced or (width, height)
-    rows = b"".join(b"\0" + samples[y * width:(y + 1) * width] for y in range(height))
-    stored = b"\x78\x01\x01" + struct.pack("<HH", len(rows), len(rows) ^ 0xFFFF) + rows
-    stored += struct.pack(">I", zlib.adler32(rows))
-    header = struct.pack(">IIBBBBB", *announced, 8, 0, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", stored)
-            + png_chunk(b"IEND", b""))
-
-
-def checker(side):
-    return bytes(230 if (x // 4 + y // 4) % 2 else 25 for y in range(side) for x in range(side))
-
-
 def noise(state):
     """Yields numbers below 2^15 that look random."""
     while True:
@@ -146,153 +124,10 @@ def plucked(frames):
     return wave(48000, 2, struct.pack(f"<{2 * frames}h", *samples))
 
 
-def riff_chunk(name, content):
-    return name + struct.pack("<I", len(content)) + content + b"\0" * (len(content) % 2)
-
-
-def wave_format(kind=1, channels=1, rate=48000, second=None, frame=None, bits=16):
-    frame = 2 * channels if frame is None else frame
-    return struct.pack("<HHIIHH", kind, channels, rate, rate * frame if second is None else second, frame, bits)
-
-
-def riff(*chunks, form=b"WAVE"):
-    return riff_chunk(b"RIFF", form + b"".join(chunks))
-
-
 def wave(rate, channels, data):
-    return riff(riff_chunk(b"fmt ", wave_format(1, channels, rate)), riff_chunk(b"data", data))
-
-
-def malformed_sounds():
-    good, data = wave(48000, 1, b"abcdef"), riff_chunk(b"data", b"abcdef")
-    form = riff_chunk(b"fmt ", wave_format())
-    formats = {
-        "format_short.wav": wave_format()[:14],
-        "kind_float.wav": wave_format(kind=3),
-        "channels_none.wav": wave_format(channels=0),
-        "channels_three.wav": wave_format(channels=3),
-        "rate_absurd.wav": wave_format(rate=10**9, second=0),
-        "bits_eight.wav": wave_format(bits=8),
-        "frame_wrong.wav": wave_format(frame=4),
-        "second_wrong.wav": wave_format(second=48000),
-    }
-    files = {name: riff(riff_chunk(b"fmt ", content), data) for name, content in formats.items()}
-    files["empty.wav"] = b""
-    files["header_truncated.wav"] = good[:10]
-    files["truncated.wav"] = good[:-3]
-    files["trailing.wav"] = good + b"more"
-    files["not_a_wave.wav"] = riff(form, data, form=b"AVI ")
-    files["chunk_too_long.wav"] = riff(form, b"data\xff\xff\xff\x7fabcdef")
-    files["chunk_header_truncated.wav"] = riff(form, b"data")
-    files["format_missing.wav"] = riff(data)
-    files["format_twice.wav"] = riff(form, form, data)
-    files["data_missing.wav"] = riff(form)
-    files["data_empty.wav"] = riff(form, riff_chunk(b"data", b""))
-    files["data_odd.wav"] = riff(form, riff_chunk(b"data", b"abcde"))
-    files["data_twice.wav"] = riff(form, data, data)
-    return files
-
-
-def malformed_matrices():
-    good = "2 2 3\n1 1 2\n2 1 -1\n2 2 2\n"
-    symmetric = {
-        "size_missing": "% no more\n",
-        "size_negative": "-2 -2 3\n1 1 2\n",
-        "size_zero": "0 0 0\n",
-        "size_overflow": "99999999999999999999 2 3\n1 1 2\n",
-        "size_not_whole": "2.5 2 3\n1 1 2\n",
-        "size_word_missing": "2 2\n1 1 2\n",
-        "entries_absurd": "2000000000 2000000000 1000000000000\n1 1 2\n",
-        "entries_negative": "2 2 -3\n1 1 2\n",
-        "entries_too_many": "2 2 4\n1 1 2\n2 1 -1\n2 2 2\n2 2 2\n",
-        "rows_absurd": "2000000000 2000000000 3\n1 1 2\n2 1 -1\n2 2 2\n",
-        "truncated": "2 2 3\n1 1 2.000000\n2 1 -1.000000\n",
-        "truncated_line": "2 2 3\n1 1 2\n2 1 -1\n2      2",
-        "trailing_text": good + "2 2 2\n",
-        "word_too_many": "2 2 3\n1 1 2\n2 1 -1 0\n2 2 2\n",
-        "value_nan": good.replace("-1", "nan"),
-        "value_inf": good.replace("-1", "-inf"),
-        "value_overflow": good.replace("-1", "1e999"),
-        "value_bad": good.replace("-1", "-1,5"),
-        "value_hex": good.replace("-1", "0x1p0"),
-        "index_zero": good.replace("2 1", "2 0"),
-        "index_outside": good.replace("2 1", "3 1"),
-        "index_above_diagonal": good.replace("2 1", "1 2"),
-        "duplicate": "2 2 3\n1 1 2\n1 1 2\n2 2 2\n",
-        "diagonal_missing": "3 3 3\n1 1 2\n2 1 -1\n3 3 2\n",
-        "diagonal_zero": "2 2 3\n1 1 2\n2 1 -1\n2 2 0\n",
-        "diagonal_negative": "2 2 3\n1 1 2\n2 1 -1\n2 2 -2\n",
-        "not_dominant": "2 2 3\n1 1 2\n2 1 -3\n2 2 4\n",
-        "singular": "3 3 4\n1 1 2\n2 2 1\n3 2 -1\n3 3 1\n",
-        "symmetric_not_square": "2 3 3\n1 1 2\n2 1 -1\n2 2 2\n",
-    }
-    files = {f"{name}.mtx": REAL_SYMMETRIC + text for name, text in symmetric.items()}
-    for name, banner in {
-            "banner_wrong": "%MatrixMarket matrix coordinate real symmetric\n",
-            "banner_short": "%%MatrixMarket matrix coordinate\n",
-            "object_vector": "%%MatrixMarket vector coordinate real general\n",
-            "field_complex": "%%MatrixMarket matrix coordinate complex symmetric\n",
-            "field_pattern": "%%MatrixMarket matrix coordinate pattern symmetric\n",
-            "symmetry_skew": "%%MatrixMarket matrix coordinate real skew-symmetric\n",
-            "integer_fraction": "%%MatrixMarket matrix coordinate integer symmetric\n"}.items():
-        text = good.replace("-1", "-0.5") if name == "integer_fraction" else good
-        files[f"{name}.mtx"] = banner + text
-    files["empty.mtx"] = ""
-    files["not_square.mtx"] = REAL_GENERAL + "2 3 2\n1 1 2\n2 2 2\n"
-    files["not_symmetric.mtx"] = REAL_GENERAL + "2 2 3\n1 1 2\n2 1 -1\n2 2 2\n"
-    files["array_absurd.mtx"] = REAL_ARRAY + "2000000000 2000000000\n1\n"
-    files["array_truncated.mtx"] = REAL_ARRAY + "2 2\n2.0\n-1.0\n-1.0\n"
-    files["array_two_values.mtx"] = REAL_ARRAY + "2 2\n2.0\n-1.0 -1.0\n-1.0\n2.0\n"
-    files["array_trailing.mtx"] = REAL_ARRAY + "1 1\n2\nend\n"
-    return files
-
-
-def malformed_right_sides():
-    """For dense_12.mtx."""
-    values = "".join(f"{i}\n" for i in range(1, 13))
-    return {
-        "rhs_too_short.mtx": REAL_ARRAY + "11 1\n" + values[:-3],
-        "rhs_two_columns.mtx": REAL_ARRAY + "6 2\n" + values,
-        "rhs_coordinate.mtx": REAL_GENERAL + "12 1 1\n1 1 1\n",
-        "rhs_nan.mtx": REAL_ARRAY + "12 1\n" + values.replace("7\n", "NaN\n"),
-        "rhs_truncated.mtx": REAL_ARRAY + "12 1\n1.5\n" + values[:-8],
-    }
-
-
-def malformed_images():
-    plain = "P2\n3 2\n255\n1 2 3\n4 5 6\n"
-    texts = {
-        "empty.pgm": "",
-        "magic_wrong.pgm": plain.replace("P2", "Q2"),
-        "magic_bitmap.pgm": plain.replace("P2", "P1"),
-        "header_truncated.pgm": "P2\n3 2\n",
-        "width_negative.pgm": plain.replace("3 2", "-3 2"),
-        "height_zero.pgm": plain.replace("3 2", "3 0"),
-        "width_overflow.pgm": plain.replace("3 2", "99999999999999999999 2"),
-        "size_absurd.pgm": plain.replace("3 2", "2000000000 2000000000"),
-        "size_absurd_binary.ppm": "P6\n2000000000 2000000000\n255\nabc",
-        "maxval_zero.pgm": plain.replace("255", "0"),
-        "maxval_too_large.pgm": plain.replace("255", "65536"),
-        "truncated_plain.pgm": "P2\n3 2\n255\n100 200 30\n4   5\n",
-        "truncated_binary.pgm": "P5\n3 2\n255\nabcd",
-        "truncated_header_binary.pgm": "P5\n3 2\n255",
-        "sample_nan.pgm": plain.replace("5 6", "nan 6"),
-        "sample_negative.pgm": plain.replace("5 6", "-5 6"),
-        "sample_above_maxval.pgm": plain.replace("5 6", "5 256"),
-        "sample_above_maxval_binary.pgm": "P5\n3 2\n100\nabcdef",
-        "trailing_plain.pgm": plain + "7\n",
-        "trailing_binary.pgm": "P5\n3 2\n255\nabcdefg",
-    }
-    files = {name: text.encode() for name, text in texts.items()}
-    small = png(4, 4, checker(4))
-    files["png_truncated.png"] = small[:50]
-    files["png_end_missing.png"] = small[:-12]
-    files["png_damaged.png"] = small[:45] + bytes((small[45] ^ 1,)) + small[46:]
-    files["png_absurd.png"] = png(4, 4, checker(4), announced=(60000, 60000))
-    files["png_too_few_rows.png"] = png(4, 4, checker(4), announced=(4, 8))
-    files["png_trailing.png"] = small + b"more"
-    files["png_width_zero.png"] = png(4, 4, checker(4), announced=(0, 4))
-    return files
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, channels, rate, rate * 2 * channels, 2 * channels, 16)
+    content = b"WAVE" + form + b"data" + struct.pack("<I", len(data)) + data
+    return b"RIFF" + struct.pack("<I", len(content)) + content
 
 
 def all_files():
@@ -305,12 +140,9 @@ def all_files():
         "rings.pgm": rings(512),
         "gradient.ppm": gradient(64, 48),
         "deep_ramp.pgm": deep_ramp(19, 13),
-        "checker.png": png(32, 32, checker(32)),
         "scattered.pgm": scattered(384, 256),
         "plucked.wav": plucked(48000),
     }
-    malformed = {**malformed_matrices(), **malformed_right_sides(), **malformed_images(), **malformed_sounds()}
-    files.update({f"malformed/{name}": content for name, content in malformed.items()})
     return {name: content.encode() if isinstance(content, str) else content
             for name, content in files.items()}
 

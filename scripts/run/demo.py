@@ -29,7 +29,7 @@ FEWER_ROUNDS = {"inpaint": 3}  # of those that take long
 # what it is; the program, its arguments, the name of the output, its ending
 PROBLEMS = [
     ("4096 equations solved (heat in a plate)", "jacobi", ["--matrix", "{data}/poisson_64x64.mtx"], "plate", ".mtx"),
-    ("a picture sharpened", "filter5x5", ["--input", "{data}/rings.pgm", "--kernel", "sharpen"], "sharpened", ".png"),
+    ("a picture sharpened", "filter5x5", ["--input", "{data}/rings.pgm", "--kernel", "sharpen"], "sharpened", ".pgm"),
     ("a sound with echoes, each 1024 frames", "audio",
      ["--input", "{data}/plucked.wav", "--block", "1024", "--combs", "100"], "echoes", ".wav"),
     ("the holes of a picture filled", "inpaint", ["--input", "{data}/scattered.pgm"], "filled", ".pgm"),
@@ -162,7 +162,7 @@ def main(argv):
     print(COST.format("two threads, without work", *PEERS))
     for work, medians in found.items():
         print(COST.format(work, *(f"{medians[peer] / 1e3:.2f} µs" if peer in medians else "-" for peer in PEERS)))
-    print(f"\npicture: {SHOWN}/sharpened.png    what the threads did: {SHOWN}/timeline.html    figures: {SHOWN}/benchmark.json")
+    print(f"\npicture: {SHOWN}/sharpened.pgm    what the threads did: {SHOWN}/timeline.html    figures: {SHOWN}/benchmark.json")
     return 0 if good else 1
 
 

@@ -14,7 +14,6 @@ scripts  python3             python3
 program  libfmt-dev          <fmt/core.h> -lfmt
 program  libcli11-dev        <CLI/CLI.hpp>
 program  nlohmann-json3-dev  <nlohmann/json.hpp>
-program  libstb-dev          <stb/stb_image.h>
 peers    libabsl-dev         <absl/synchronization/mutex.h> -labsl_synchronization
 peers    libnsync-dev        <nsync_mu.h> -lnsync_cpp
 peers    libboost-thread-dev <boost/thread/barrier.hpp> -lboost_thread

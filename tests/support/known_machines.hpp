@@ -20,7 +20,8 @@
 //   hybrid KIND LIST       /sys/devices/cpu_KIND/cpus
 //   said GROUPS SIZES      what others say of it: 2x4,1x8 are two groups of 4 CPUs and one of 8
 //   read GROUPS SIZES WHY  what we say instead, and why they say something else
-// A LIST is the kernel's; with `+STEP xCOUNT` behind it the line stands for COUNT lines, each shifted by STEP.
+// A LIST is the kernel's; with `+STEP xCOUNT` behind it the line stands for COUNT lines, each shifted by STEP, with the
+// next number for packages and nodes.
 #pragma once
 
 #include "platform/topology.hpp"
@@ -279,6 +280,7 @@ class known_machine {
     for (unsigned i = 0; i < count; ++i) {
       add(key, number, type, cpus, line);
       for (unsigned& cpu : cpus) cpu += step;
+      number += key == "package" || key == "node";
     }
   }
   static std::map<std::size_t, std::size_t> sizes_in(const std::string& text) {

@@ -15,24 +15,17 @@ machine magny_cours_sparse
 recorded 4 AMD Opteron of 12 cores, engineering samples: gaps between the numbers of nodes
 source hwloc 2.9.0, tests/hwloc/linux/48amd64-4d2n6c-sparse.tar.bz2; said by lstopo's output beside it
 usable 0-47
-package 0 0-11
-package 1 12-23
-package 2 24-35
-package 3 36-47
+package 0 0-11 +12 x4
 file core thread_siblings_list
 core 0 +1 x48
 cache 1 Data 0 +1 x48
 cache 1 Instruction 0 +1 x48
 cache 2 Unified 0 +1 x48
 cache 3 Unified 0-5 +6 x8
-node 0 0-5
-node 1 6-11
-node 2 12-17
-node 33 18-23
-node 34 24-29
+node 0 0-5 +6 x3
+node 33 18-23 +6 x2
 node 45 30-35
-node 72 36-41
-node 73 42-47
+node 72 36-41 +6 x2
 clock 1700000 0-47
 said packages 4x12
 said cores 48x1
@@ -81,20 +74,10 @@ source hwloc 2.9.0, tests/hwloc/linux/96em64t-4n4d3ca2co.tar.bz2; said by lstopo
 usable 0-95
 package 1 0-20:4
 package 0 1-21:4
-package 2 2-22:4
-package 3 3-23:4
-package 4 24-44:4
-package 5 25-45:4
-package 6 26-46:4
-package 7 27-47:4
-package 8 48-68:4
-package 9 49-69:4
-package 10 50-70:4
-package 11 51-71:4
-package 12 72-92:4
-package 13 73-93:4
-package 14 74-94:4
-package 15 75-95:4
+package 2 2-22:4 +1 x2
+package 4 24-44:4 +1 x4
+package 8 48-68:4 +1 x4
+package 12 72-92:4 +1 x4
 file core thread_siblings
 core 0 +1 x96
 file cache shared_cpu_map
@@ -103,10 +86,7 @@ cache 3 Unified 24-44:4 +1 x4
 cache 3 Unified 48-68:4 +1 x4
 cache 3 Unified 72-92:4 +1 x4
 file node cpumap
-node 0 0-23
-node 1 24-47
-node 2 48-71
-node 3 72-95
+node 0 0-23 +24 x4
 said packages 16x6
 said cores 96x1
 said caches 16x6
@@ -135,22 +115,14 @@ machine xeon_e5472
 recorded 2 Intel Xeon E5472, L2 for pairs of cores; the firmware says of 8 nodes that each has all CPUs
 source hwloc 2.9.0, tests/hwloc/linux/8em64t-2s2ca2c-buggynuma.tar.bz2; said by lstopo's output beside it
 usable 0-7
-package 0 0-6:2
-package 1 1-7:2
+package 0 0-6:2 +1 x2
 file core thread_siblings_list
 core 0 +1 x8
 cache 1 Data 0 +1 x8
 cache 1 Instruction 0 +1 x8
 cache 2 Unified 0,2 +1 x2
 cache 2 Unified 4,6 +1 x2
-node 0 0-7
-node 1 0-7
-node 2 0-7
-node 3 0-7
-node 4 0-7
-node 5 0-7
-node 6 0-7
-node 7 0-7
+node 0 0-7 +0 x8
 said packages 2x4
 said cores 8x1
 said caches 4x2
@@ -172,8 +144,7 @@ cache 2 Unified 0,32 +1 x32
 cache 3 Unified 0-60:4 +1 x4
 file node cpumap
 node 0 0-62:2
-node 2 1-61:4
-node 3 3-63:4
+node 2 1-61:4 +2 x2
 clock 1996000 0-63
 said packages 4x16
 said cores 32x2
@@ -191,8 +162,7 @@ cache 1 Data 0,12 +1 x12
 cache 1 Instruction 0,12 +1 x12
 cache 2 Unified 0,12 +1 x12
 cache 3 Unified 0-22:2 +1 x2
-node 0 0-22:2
-node 1 1-23:2
+node 0 0-22:2 +1 x2
 said packages 2x12
 said cores 12x2
 
@@ -200,20 +170,12 @@ machine epyc_7451
 recorded 2 AMD EPYC 7451 of 24 cores in 8 caches and 4 nodes, SMT on
 source util-linux 2.42.4, tests/ts/lscpu/dumps/x86_64-epyc_7451.tar.gz; said by lscpu's output beside it
 usable 0-95
-package 0 0-23,48-71
-package 1 24-47,72-95
+package 0 0-23,48-71 +24 x2
 file core thread_siblings_list
 core 0,48 +1 x48
 cache 3 Unified 0-2,48-50 +3 x16
 file node cpumap
-node 0 0-5,48-53
-node 1 6-11,54-59
-node 2 12-17,60-65
-node 3 18-23,66-71
-node 4 24-29,72-77
-node 5 30-35,78-83
-node 6 36-41,84-89
-node 7 42-47,90-95
+node 0 0-5,48-53 +6 x8
 clock 2300000 0-95
 said packages 2x48
 said cores 48x2
@@ -245,14 +207,7 @@ cache 1 Data 0 +1 x6
 cache 1 Instruction 0 +1 x6
 cache 2 Unified 0 +1 x6
 cache 3 Unified 0-3 +4 x2
-node 0 0-3
-node 1 4-7
-node 2 8-11
-node 3 12-15
-node 4 16-19
-node 5 20-23
-node 6 24-27
-node 7 28-31
+node 0 0-3 +4 x8
 clock 2300000 0-5
 said packages 1x6
 said cores 6x1
@@ -322,10 +277,7 @@ package 36 0-63
 package 8442 64-127
 core 0 +1 x128
 cache 3 Unified 0-31 +32 x4
-node 0 0-31
-node 1 32-63
-node 2 64-95
-node 3 96-127
+node 0 0-31 +32 x4
 capacity 1024 0-127
 said packages 2x64
 said cores 128x1
@@ -372,14 +324,10 @@ core 0-3 +4 x64
 file cache shared_cpu_map
 cache 3 Unified 0-3 +4 x64
 file node cpumap
-node 0 0-31
-node 1 32-63
-node 4 64-95
-node 5 96-127
-node 8 128-159
-node 9 160-191
-node 12 192-223
-node 13 224-255
+node 0 0-31 +32 x2
+node 4 64-95 +32 x2
+node 8 128-159 +32 x2
+node 12 192-223 +32 x2
 said packages 64x4
 said cores 64x4
 said caches 64x4
@@ -434,10 +382,8 @@ usable 0-63
 package 0 0-63
 core 0 +1 x64
 file node cpumap
-node 0 0-7,16-23
-node 1 8-15,24-31
-node 2 32-39,48-55
-node 3 40-47,56-63
+node 0 0-7,16-23 +8 x2
+node 2 32-39,48-55 +8 x2
 capacity 1024 0-63
 said packages 1x64
 said cores 64x1
@@ -461,38 +407,7 @@ machine loongson_guest
 recorded guest of KVM on a Loongson 3C6000: each of its 32 CPUs a package, one cache for all
 source util-linux 2.42.4, tests/ts/lscpu/dumps/loongarch-kvm_on_loongson_3c6000.tar.gz; said by lscpu's output beside it
 usable 0-31
-package 0 0
-package 1 1
-package 2 2
-package 3 3
-package 4 4
-package 5 5
-package 6 6
-package 7 7
-package 8 8
-package 9 9
-package 10 10
-package 11 11
-package 12 12
-package 13 13
-package 14 14
-package 15 15
-package 16 16
-package 17 17
-package 18 18
-package 19 19
-package 20 20
-package 21 21
-package 22 22
-package 23 23
-package 24 24
-package 25 25
-package 26 26
-package 27 27
-package 28 28
-package 29 29
-package 30 30
-package 31 31
+package 0 0 +1 x32
 core 0 +1 x32
 cache 1 Instruction 0 +1 x32
 cache 1 Data 0 +1 x32

@@ -79,10 +79,7 @@ after a Fujitsu PRIMEHPC FX700: 4 groups of 12 cores, each a node, whose L2 is t
 package 0 0-47
 core 0 +1 x48
 cache 2 Unified 0-11 +12 x4
-node 0 0-11
-node 1 12-23
-node 2 24-35
-node 3 36-47
+node 0 0-11 +12 x4
 
 machine altra
 after an Ampere Altra Q80-30, whose system cache /sys does not show: each core has its own L2: lscpu

@@ -132,7 +132,7 @@ int give_text_of_plan(const char* function, const lockstep_plan* plan, char* buf
 int lockstep_graph_create(lockstep_graph** graph) {
   LOCKSTEP_C_REFUSE_NULL(graph);
   *graph = nullptr;
-  return result_of(__func__, [=] { return *graph = new lockstep_graph, LOCKSTEP_OK; });
+  return result_of(__func__, [=] { *graph = new lockstep_graph; });
 }
 
 int lockstep_graph_destroy(lockstep_graph* graph) {
@@ -146,9 +146,7 @@ int lockstep_graph_destroy(lockstep_graph* graph) {
 
 int lockstep_graph_node(lockstep_graph* graph, const char* name, lockstep_node_fn function,
                         void* context, size_t* node) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  LOCKSTEP_C_REFUSE_NULL(name);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(graph, name, function);
   return add(__func__, graph, node, [=] {
     return graph->at.node(name, [=](std::size_t i) { call_node(function, i, context); });
   });
@@ -156,9 +154,7 @@ int lockstep_graph_node(lockstep_graph* graph, const char* name, lockstep_node_f
 
 int lockstep_graph_test(lockstep_graph* graph, const char* name, lockstep_test_fn function,
                         void* context, size_t* node) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  LOCKSTEP_C_REFUSE_NULL(name);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(graph, name, function);
   return add(__func__, graph, node, [=] {
     return graph->at.node(name, [=](std::size_t i) { return call_test(function, i, context); });
   });
@@ -166,9 +162,7 @@ int lockstep_graph_test(lockstep_graph* graph, const char* name, lockstep_test_f
 
 int lockstep_graph_wide_node(lockstep_graph* graph, const char* name, size_t width,
                              lockstep_wide_fn function, void* context, size_t* node) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  LOCKSTEP_C_REFUSE_NULL(name);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(graph, name, function);
   return add(__func__, graph, node, [=] {
     return graph->at.node(name, width, [=](lockstep::member& me, std::size_t i) {
       const int code = called(function, handle_of(me), i, context);
@@ -179,8 +173,7 @@ int lockstep_graph_wide_node(lockstep_graph* graph, const char* name, size_t wid
 }
 
 int lockstep_graph_empty_node(lockstep_graph* graph, const char* name, size_t* node) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  LOCKSTEP_C_REFUSE_NULL(name);
+  LOCKSTEP_C_REFUSE_NULL(graph, name);
   return add(__func__, graph, node, [=] { return graph->at.node(name); });
 }
 
@@ -220,10 +213,7 @@ int lockstep_graph_channel(lockstep_graph* graph, size_t from, size_t to, size_t
 
 int lockstep_graph_overlap(lockstep_graph* graph) {
   LOCKSTEP_C_REFUSE_NULL(graph);
-  return result_of(__func__, [=] {
-    graph->at.overlap();
-    return LOCKSTEP_OK;
-  });
+  return result_of(__func__, [=] { graph->at.overlap(); });
 }
 
 int lockstep_graph_cost(lockstep_graph* graph, size_t node, int64_t nanoseconds) {
@@ -258,8 +248,7 @@ int lockstep_plan_create(const lockstep_graph* graph, lockstep_team* team, size_
                          lockstep_plan** plan) {
   LOCKSTEP_C_REFUSE_NULL(plan);
   *plan = nullptr;
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  LOCKSTEP_C_REFUSE_NULL(team);
+  LOCKSTEP_C_REFUSE_NULL(graph, team);
   const std::size_t size = team->at.size();
   if (members > size) {
     char text[128];
@@ -285,8 +274,7 @@ int lockstep_plan_run(lockstep_plan* plan, size_t iterations) {
 }
 
 int lockstep_plan_run_until(lockstep_plan* plan, lockstep_test_fn stop, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(plan);
-  LOCKSTEP_C_REFUSE_NULL(stop);
+  LOCKSTEP_C_REFUSE_NULL(plan, stop);
   return result_of_use(__func__, plan, [=] {
     std::size_t iteration = 0;
     int code = LOCKSTEP_OK;
@@ -307,12 +295,12 @@ int lockstep_plan_measure(lockstep_plan* plan, size_t iterations) {
 
 int lockstep_plan_refine(lockstep_plan* plan) {
   LOCKSTEP_C_REFUSE_NULL(plan);
-  return result_of_use(__func__, plan, [=] { return plan->at.refine(), LOCKSTEP_OK; });
+  return result_of_use(__func__, plan, [=] { plan->at.refine(); });
 }
 
 int lockstep_plan_request_stop(lockstep_plan* plan) {
   LOCKSTEP_C_REFUSE_NULL(plan);
-  return result_of(__func__, [=] { return plan->at.request_stop(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { plan->at.request_stop(); });
 }
 
 size_t lockstep_plan_members(const lockstep_plan* plan) {

@@ -92,13 +92,11 @@ Value reduce(lockstep_team* team, std::int64_t first, std::int64_t last, Value i
 template <class Type, class Function>
 int reduce_numbers(const char* name, lockstep_team* team, std::int64_t first, std::int64_t last,
                    int operation, Function function, void* context, Type* result) {
-  const int code = check_operation(name, operation);
-  if (code != LOCKSTEP_OK) return code;
+  if (const int code = check_operation(name, operation)) return code;
   return result_of(name, [&] {
     const operation_of<Type> by = {operation};
     const number_block<Type, Function> block = {function, context, by};
     *result = reduce(team, first, last, *result, block, by);
-    return LOCKSTEP_OK;
   });
 }
 
@@ -106,53 +104,40 @@ int reduce_numbers(const char* name, lockstep_team* team, std::int64_t first, st
 
 int lockstep_team_for_range(lockstep_team* team, int64_t first, int64_t last,
                             lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   return run(__func__, {&team->at, first, last, lockstep::static_schedule(), function, context});
 }
 
 int lockstep_team_for_range_by(lockstep_team* team, int64_t first, int64_t last, int schedule,
                                size_t chunk, lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  const int code = check_schedule(__func__, schedule, chunk);
-  if (code != LOCKSTEP_OK) return code;
+  LOCKSTEP_C_REFUSE_NULL(team, function);
+  if (const int code = check_schedule(__func__, schedule, chunk)) return code;
   return run(__func__, {&team->at, first, last, schedule_of(schedule, chunk), function, context});
 }
 
 int lockstep_team_reduce_double(lockstep_team* team, int64_t first, int64_t last, int operation,
                                 lockstep_block_double_fn function, void* context, double* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, result);
   return reduce_numbers(__func__, team, first, last, operation, function, context, result);
 }
 
 int lockstep_team_reduce_float(lockstep_team* team, int64_t first, int64_t last, int operation,
                                lockstep_block_float_fn function, void* context, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, result);
   return reduce_numbers(__func__, team, first, last, operation, function, context, result);
 }
 
 int lockstep_team_reduce_int64(lockstep_team* team, int64_t first, int64_t last, int operation,
                                lockstep_block_int64_fn function, void* context, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(team, function, result);
   return reduce_numbers(__func__, team, first, last, operation, function, context, result);
 }
 
 int lockstep_team_reduce(lockstep_team* team, int64_t first, int64_t last, size_t value_size,
                          lockstep_block_value_fn function, lockstep_combine_fn combine,
                          void* context, void* result) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(combine);
-  LOCKSTEP_C_REFUSE_NULL(result);
-  const int code = check_value_size(__func__, value_size);
-  if (code != LOCKSTEP_OK) return code;
+  LOCKSTEP_C_REFUSE_NULL(team, function, combine, result);
+  if (const int code = check_value_size(__func__, value_size)) return code;
   return result_of(__func__, [&] {
     return with_value(result, value_size, [&](auto init) {
       using value = decltype(init);

@@ -18,19 +18,16 @@ int stop_unless_ok(const char* function, lockstep_member* me, const Body& body) 
 
 template <class Type>
 int sync(const char* name, lockstep_member* me, int operation, Type value, Type* result) {
-  const int code = check_operation(name, operation);
-  if (code != LOCKSTEP_OK) return code;
+  if (const int code = check_operation(name, operation)) return code;
   return result_of(name, [&] {
     *result = member_of(me).sync_reduce(value, operation_of<Type>{operation}, nowhere());
-    return LOCKSTEP_OK;
   });
 }
 
 template <class Type, class Function>
 int reduce(const char* name, lockstep_member* me, std::int64_t first, std::int64_t last,
            int operation, Function function, void* context, Type* result) {
-  const int code = check_operation(name, operation);
-  if (code != LOCKSTEP_OK) return code;
+  if (const int code = check_operation(name, operation)) return code;
   return stop_unless_ok(name, me, [&] {
     const operation_of<Type> by = {operation};
     const number_block<Type, Function> block = {function, context, by};
@@ -56,8 +53,7 @@ int result_of_single(const char* function, int code, bool goes_on) noexcept {
 int for_range(const char* name, lockstep_member* me, std::int64_t first, std::int64_t last,
               int schedule, std::size_t chunk, lockstep_block_fn function, void* context,
               bool waits) {
-  const int refused = check_schedule(name, schedule, chunk);
-  if (refused != LOCKSTEP_OK) return refused;
+  if (const int refused = check_schedule(name, schedule, chunk)) return refused;
   return result_of(name, [=] {
     lockstep::member& at = member_of(me);
     int code = LOCKSTEP_OK;
@@ -92,26 +88,22 @@ int lockstep_member_sync_threads(lockstep_member* me) {
 }
 
 int lockstep_member_sync_double(lockstep_member* me, int operation, double value, double* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, result);
   return sync(__func__, me, operation, value, result);
 }
 
 int lockstep_member_sync_float(lockstep_member* me, int operation, float value, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, result);
   return sync(__func__, me, operation, value, result);
 }
 
 int lockstep_member_sync_int64(lockstep_member* me, int operation, int64_t value, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, result);
   return sync(__func__, me, operation, value, result);
 }
 
 int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(count);
+  LOCKSTEP_C_REFUSE_NULL(me, count);
   return result_of(__func__, [=] {
     *count = member_of(me).sync_count(condition != 0, nowhere());
     return LOCKSTEP_OK;
@@ -119,30 +111,21 @@ int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count
 }
 
 int lockstep_member_sync_and(lockstep_member* me, int condition, int* all) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(all);
-  return result_of(__func__, [=] {
-    *all = member_of(me).sync_and(condition != 0, nowhere()) ? 1 : 0;
-    return LOCKSTEP_OK;
-  });
+  LOCKSTEP_C_REFUSE_NULL(me, all);
+  return result_of(__func__,
+                   [=] { *all = member_of(me).sync_and(condition != 0, nowhere()) ? 1 : 0; });
 }
 
 int lockstep_member_sync_or(lockstep_member* me, int condition, int* any) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(any);
-  return result_of(__func__, [=] {
-    *any = member_of(me).sync_or(condition != 0, nowhere()) ? 1 : 0;
-    return LOCKSTEP_OK;
-  });
+  LOCKSTEP_C_REFUSE_NULL(me, any);
+  return result_of(__func__,
+                   [=] { *any = member_of(me).sync_or(condition != 0, nowhere()) ? 1 : 0; });
 }
 
 int lockstep_member_sync_reduce(lockstep_member* me, size_t value_size, void* value,
                                 lockstep_combine_fn combine, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(value);
-  LOCKSTEP_C_REFUSE_NULL(combine);
-  const int code = check_value_size(__func__, value_size);
-  if (code != LOCKSTEP_OK) return code;
+  LOCKSTEP_C_REFUSE_NULL(me, value, combine);
+  if (const int code = check_value_size(__func__, value_size)) return code;
   return stop_unless_ok(__func__, me, [=] {
     return with_value(value, value_size, [=](const auto& mine) {
       const auto all = member_of(me).sync_reduce(mine, combine_by{combine, context}, nowhere());
@@ -153,10 +136,8 @@ int lockstep_member_sync_reduce(lockstep_member* me, size_t value_size, void* va
 }
 
 int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_size, void* value) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(value);
-  const int code = check_value_size(__func__, value_size);
-  if (code != LOCKSTEP_OK) return code;
+  LOCKSTEP_C_REFUSE_NULL(me, value);
+  if (const int code = check_value_size(__func__, value_size)) return code;
   return result_of(__func__, [=] {
     return with_value(value, value_size, [=](const auto& mine) {
       const auto theirs = member_of(me).broadcast(root, mine, nowhere());
@@ -167,8 +148,7 @@ int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_siz
 }
 
 int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   const char* const name = __func__;
   return result_of(name, [=] {
     lockstep::member& at = member_of(me);
@@ -180,8 +160,7 @@ int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, voi
 }
 
 int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   const char* const name = __func__;
   return result_of(name, [=] {
     lockstep::member& at = member_of(me);
@@ -194,9 +173,7 @@ int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn functi
 
 int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last,
                           int64_t* block_first, int64_t* block_last) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(block_first);
-  LOCKSTEP_C_REFUSE_NULL(block_last);
+  LOCKSTEP_C_REFUSE_NULL(me, block_first, block_last);
   // Unsigned, because then the difference of any two bounds fits.
   const std::uint64_t from = static_cast<std::uint64_t>(first);
   const std::uint64_t length = last > first ? static_cast<std::uint64_t>(last) - from : 0;
@@ -212,52 +189,40 @@ int lockstep_member_block(const lockstep_member* me, int64_t first, int64_t last
 
 int lockstep_member_for_range(lockstep_member* me, int64_t first, int64_t last, int schedule,
                               size_t chunk, lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   return for_range(__func__, me, first, last, schedule, chunk, function, context, true);
 }
 
 int lockstep_member_for_range_nowait(lockstep_member* me, int64_t first, int64_t last, int schedule,
                                      size_t chunk, lockstep_block_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(me, function);
   return for_range(__func__, me, first, last, schedule, chunk, function, context, false);
 }
 
 int lockstep_member_reduce_double(lockstep_member* me, int64_t first, int64_t last, int operation,
                                   lockstep_block_double_fn function, void* context,
                                   double* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, result);
   return reduce(__func__, me, first, last, operation, function, context, result);
 }
 
 int lockstep_member_reduce_float(lockstep_member* me, int64_t first, int64_t last, int operation,
                                  lockstep_block_float_fn function, void* context, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, result);
   return reduce(__func__, me, first, last, operation, function, context, result);
 }
 
 int lockstep_member_reduce_int64(lockstep_member* me, int64_t first, int64_t last, int operation,
                                  lockstep_block_int64_fn function, void* context, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(result);
+  LOCKSTEP_C_REFUSE_NULL(me, function, result);
   return reduce(__func__, me, first, last, operation, function, context, result);
 }
 
 int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, size_t value_size,
                            lockstep_block_value_fn function, lockstep_combine_fn combine,
                            void* context, void* result) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  LOCKSTEP_C_REFUSE_NULL(function);
-  LOCKSTEP_C_REFUSE_NULL(combine);
-  LOCKSTEP_C_REFUSE_NULL(result);
-  const int code = check_value_size(__func__, value_size);
-  if (code != LOCKSTEP_OK) return code;
+  LOCKSTEP_C_REFUSE_NULL(me, function, combine, result);
+  if (const int code = check_value_size(__func__, value_size)) return code;
   return stop_unless_ok(__func__, me, [=] {
     return with_value(result, value_size, [=](auto init) {
       using value = decltype(init);
@@ -273,7 +238,7 @@ int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, siz
 
 int lockstep_member_publish(lockstep_member* me, size_t step) {
   LOCKSTEP_C_REFUSE_NULL(me);
-  return result_of(__func__, [=] { return member_of(me).publish(step), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { member_of(me).publish(step); });
 }
 
 int lockstep_member_await_step(lockstep_member* me, size_t rank, size_t step) {
@@ -289,5 +254,5 @@ int lockstep_member_stop_requested(const lockstep_member* me) {
 
 int lockstep_member_request_stop(lockstep_member* me) {
   LOCKSTEP_C_REFUSE_NULL(me);
-  return result_of(__func__, [=] { return member_of(me).request_stop(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { member_of(me).request_stop(); });
 }

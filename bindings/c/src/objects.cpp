@@ -161,7 +161,7 @@ void lockstep_event_destroy(lockstep_event* event) { delete event; }
 
 int lockstep_event_notify(lockstep_event* event) {
   LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__, [=] { return event->at.notify(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { event->at.notify(); });
 }
 
 int lockstep_event_wait(lockstep_event* event) {
@@ -184,7 +184,7 @@ int lockstep_event_try_wait(lockstep_event* event) {
 
 int lockstep_event_terminate(lockstep_event* event) {
   LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__, [=] { return event->at.terminate(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { event->at.terminate(); });
 }
 
 // --- mutex ---
@@ -227,7 +227,7 @@ int lockstep_mutex_unlock(lockstep_mutex* mutex) {
   LOCKSTEP_C_REFUSE_NULL(mutex);
   if (!mutex->is_mine()) return fail_not_held(__func__);
   mutex->holder.store(0, std::memory_order_relaxed);
-  return result_of(__func__, [=] { return mutex->at.unlock(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { mutex->at.unlock(); });
 }
 
 // --- latch ---
@@ -249,15 +249,12 @@ int lockstep_latch_count_down(lockstep_latch* latch, size_t n) {
                   n);
     return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, text);
   }
-  return result_of(__func__, [=] {
-    latch->at.count_down(static_cast<std::ptrdiff_t>(n));
-    return LOCKSTEP_OK;
-  });
+  return result_of(__func__, [=] { latch->at.count_down(static_cast<std::ptrdiff_t>(n)); });
 }
 
 int lockstep_latch_wait(lockstep_latch* latch) {
   LOCKSTEP_C_REFUSE_NULL(latch);
-  return result_of(__func__, [=] { return latch->at.wait(nowhere()), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { latch->at.wait(nowhere()); });
 }
 
 int lockstep_latch_wait_for(lockstep_latch* latch, int64_t nanoseconds) {
@@ -285,7 +282,7 @@ void lockstep_semaphore_destroy(lockstep_semaphore* semaphore) { delete semaphor
 
 int lockstep_semaphore_acquire(lockstep_semaphore* semaphore) {
   LOCKSTEP_C_REFUSE_NULL(semaphore);
-  return result_of(__func__, [=] { return semaphore->at.acquire(nowhere()), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { semaphore->at.acquire(nowhere()); });
 }
 
 int lockstep_semaphore_acquire_for(lockstep_semaphore* semaphore, int64_t nanoseconds) {
@@ -304,8 +301,7 @@ int lockstep_semaphore_try_acquire(lockstep_semaphore* semaphore) {
 
 int lockstep_semaphore_release(lockstep_semaphore* semaphore, size_t count) {
   LOCKSTEP_C_REFUSE_NULL(semaphore);
-  const int code = check_count(__func__, "permits", count, 0, most_permits);
-  if (code != LOCKSTEP_OK) return code;
+  if (const int code = check_count(__func__, "permits", count, 0, most_permits)) return code;
   return result_of(__func__, [=] {
     semaphore->at.release(static_cast<std::ptrdiff_t>(count));
     return LOCKSTEP_OK;
@@ -330,19 +326,14 @@ int lockstep_barrier_arrive_and_wait(lockstep_barrier* barrier) {
   return result_of(__func__, [=] {
     barrier->at.arrive_and_wait(nowhere());
     barrier->left(phase);
-    return LOCKSTEP_OK;
   });
 }
 
 int lockstep_barrier_arrive(lockstep_barrier* barrier, uint64_t* arrival) {
-  LOCKSTEP_C_REFUSE_NULL(barrier);
-  LOCKSTEP_C_REFUSE_NULL(arrival);
+  LOCKSTEP_C_REFUSE_NULL(barrier, arrival);
   std::uint64_t phase;
   if (!barrier->enter(phase)) return fail_full(__func__, barrier->expected);
-  return result_of(__func__, [=] {
-    *arrival = number_of(barrier->at.arrive(), phase);
-    return LOCKSTEP_OK;
-  });
+  return result_of(__func__, [=] { *arrival = number_of(barrier->at.arrive(), phase); });
 }
 
 int lockstep_barrier_wait_for(lockstep_barrier* barrier, uint64_t arrival, int64_t nanoseconds) {

@@ -133,7 +133,7 @@ int lockstep_watchdog_start(int64_t nanoseconds, int aborts) {
 }
 
 int lockstep_watchdog_stop(void) {
-  return result_of(__func__, [] { return lockstep::stop_watchdog(), LOCKSTEP_OK; });
+  return result_of(__func__, [] { lockstep::stop_watchdog(); });
 }
 
 int lockstep_who_waits(char* buffer, size_t capacity, size_t* length) {

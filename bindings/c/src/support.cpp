@@ -60,6 +60,16 @@ int fail_null(const char* function, const char* what) noexcept {
   return fail(LOCKSTEP_ERROR_ARGUMENT, function, text);
 }
 
+int fail_first_null(const char* function, const char* names,
+                    std::initializer_list<bool> are_null) noexcept {
+  for (const bool is_null : are_null) {
+    const std::size_t length = std::strcspn(names, ",");
+    if (is_null) return fail_null(function, std::string(names, length).c_str());
+    names += length + 2;
+  }
+  return LOCKSTEP_OK;
+}
+
 callback_failure::callback_failure(int with) noexcept : code(with) {
   if (is_failure(with)) {
     std::memcpy(text, text_of_thread, sizeof text);

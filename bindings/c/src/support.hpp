@@ -14,8 +14,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,14 @@ char* error_text() noexcept;
 /// Keeps the text "function: text", and returns the code.
 int fail(int code, const char* function, const char* text) noexcept;
 int fail_null(const char* function, const char* what) noexcept;
+/// Refuses the first that is null. `names`: those of all pointers, with ", " between them.
+int fail_first_null(const char* function, const char* names,
+                    std::initializer_list<bool> are_null) noexcept;
+template <class... Pointers>
+int check_pointers(const char* function, const char* names, Pointers... pointers) noexcept {
+  if (((pointers != nullptr) && ...)) return LOCKSTEP_OK;
+  return fail_first_null(function, names, {(pointers == nullptr)...});
+}
 /// Larger codes are no failures.
 constexpr bool is_failure(int code) noexcept { return code <= LOCKSTEP_ERROR_ARGUMENT; }
 
@@ -78,11 +88,16 @@ int called(Callback callback, Arguments... arguments) {
   }
 }
 
-/// The result of a C function: that of `body`, or the code of what it throws.
+/// The result of a C function: that of `body`, LOCKSTEP_OK where it has none, or the code of what it throws.
 template <class Body>
 int result_of(const char* function, const Body& body) {
   try {
-    return body();
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return LOCKSTEP_OK;
+    } else {
+      return body();
+    }
   } catch (...) {
     return code_of_exception(function);
   }
@@ -133,8 +148,9 @@ constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::n
 
 }  // namespace lockstep_c
 
-/// At the beginning of a C function: refuses a null pointer by its name.
-#define LOCKSTEP_C_REFUSE_NULL(pointer) \
-  if ((pointer) == nullptr) return ::lockstep_c::fail_null(__func__, #pointer)
+/// At the beginning of a C function: refuses null pointers by their names.
+#define LOCKSTEP_C_REFUSE_NULL(...)                                                          \
+  if (const int refused = ::lockstep_c::check_pointers(__func__, #__VA_ARGS__, __VA_ARGS__)) \
+  return refused
 
 #endif  // LOCKSTEP_BINDINGS_C_SUPPORT_HPP

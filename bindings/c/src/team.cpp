@@ -164,13 +164,11 @@ int lockstep_team_create(const lockstep_team_options* options, lockstep_team** t
   *team = nullptr;
   lockstep::team_options how;
   if (options != nullptr) {
-    const int code = check(__func__, *options);
-    if (code != LOCKSTEP_OK) return code;
+    if (const int code = check(__func__, *options)) return code;
   }
   return result_of(__func__, [&] {
     if (options != nullptr) how = options_of(*options);
     *team = new lockstep_team(how);
-    return LOCKSTEP_OK;
   });
 }
 
@@ -186,7 +184,6 @@ int lockstep_team_destroy(lockstep_team* team) {
   return result_of(__func__, [&] {
     team->at.pause();
     delete team;
-    return LOCKSTEP_OK;
   });
 }
 
@@ -197,7 +194,6 @@ int lockstep_default_team(lockstep_team** team) {
     // Never destroyed, like the team.
     static lockstep_team* const handle = new lockstep_team(lockstep::default_team());
     *team = handle;
-    return LOCKSTEP_OK;
   });
 }
 
@@ -206,8 +202,7 @@ size_t lockstep_team_size(const lockstep_team* team) {
 }
 
 int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   return result_of(__func__, [=] {
     const bool is_complete =
         team->at.run([=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
@@ -217,8 +212,7 @@ int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* co
 
 int lockstep_team_run_on(lockstep_team* team, size_t members, lockstep_region_fn function,
                          void* context) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  LOCKSTEP_C_REFUSE_NULL(function);
+  LOCKSTEP_C_REFUSE_NULL(team, function);
   return result_of(__func__, [=] {
     const bool is_complete = team->at.run(
         members, [=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
@@ -228,27 +222,27 @@ int lockstep_team_run_on(lockstep_team* team, size_t members, lockstep_region_fn
 
 int lockstep_team_request_stop(lockstep_team* team) {
   LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { return team->at.request_stop(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { team->at.request_stop(); });
 }
 
 int lockstep_team_pause(lockstep_team* team) {
   LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { return team->at.pause(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { team->at.pause(); });
 }
 
 int lockstep_team_resume(lockstep_team* team) {
   LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { return team->at.resume(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { team->at.resume(); });
 }
 
 int lockstep_team_keep_ledger(lockstep_team* team, int yes) {
   LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { return team->at.keep_ledger(yes != 0), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { team->at.keep_ledger(yes != 0); });
 }
 
 int lockstep_team_reset_ledger(lockstep_team* team) {
   LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { return team->at.reset_ledger(), LOCKSTEP_OK; });
+  return result_of(__func__, [=] { team->at.reset_ledger(); });
 }
 
 int lockstep_team_ledger_table(const lockstep_team* team, char* buffer, size_t capacity,

@@ -43,7 +43,6 @@ static int check_failures = 0;
     }                                                                              \
     CHECK(strstr(lockstep_last_error(), "lockstep::") == NULL);                    \
   } while (0)
-#define CHECK_NULL(expression) CHECK_FAILS(expression, LOCKSTEP_ERROR_ARGUMENT, "null pointer")
 
 static inline lockstep_team* check_team(size_t members) {
   lockstep_team_options options = LOCKSTEP_TEAM_OPTIONS_INIT;

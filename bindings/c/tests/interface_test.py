@@ -5,10 +5,12 @@
 usage: interface_test.py LIBRARY
 
 The library exports what the header declares and nothing else, each name under the version that brought it. Its
-SONAME has the major number of the header. Every function is called by a test in C. Of the functions of version 1.0 none has
+SONAME has the major number of the header. Every function is called by a test in C, and refuses each pointer that must not be
+null by its name. Of the functions of version 1.0 none has
 gone and none has changed: their declarations are those of interface_1_0.txt. The code in docs/languages.md is that of the example.
 """
 
+import ctypes
 import re
 import subprocess
 import sys
@@ -60,6 +62,33 @@ def soname(library):
     return re.search(r"soname: \[([^\]]*)\]", listing).group(1)
 
 
+# What may be null, wherever it is a parameter, and in one function; and whose result says nothing of it.
+MAY_BE_NULL = {"context", "length", "node", "poll", "options of lockstep_team_create", "file of lockstep_trace_stop",
+               "name of lockstep_name_this_thread"}
+TAKES_NULL = re.compile(r"_destroy|_stop_requested")
+NUMBERS = {"int": ctypes.c_int(1), "size_t": ctypes.c_size_t(1), "int64_t": ctypes.c_int64(1), "uint64_t": ctypes.c_uint64(1),
+           "double": ctypes.c_double(1), "float": ctypes.c_float(1)}
+
+
+def takes_null(library, declared):
+    """Each pointer that a function did not refuse. The other pointers lead to zeros: it must not look at what is there."""
+    loaded, zeros, missed = ctypes.CDLL(library), ctypes.create_string_buffer(1 << 16), []
+    loaded.lockstep_last_error.restype = ctypes.c_char_p
+    for function, declaration in declared.items():
+        if not declaration.startswith("int ") or TAKES_NULL.search(function):
+            continue
+        parameters = [re.fullmatch(r"(.*[ *])(\w+)", each.strip()).groups()
+                      for each in re.search(r"\((.*)\)", declaration).group(1).split(",") if each.strip() != "void"]
+        given = {name: NUMBERS.get(kind.strip(), ctypes.byref(zeros)) for kind, name in parameters}
+        for kind, name in parameters:
+            if kind.strip() in NUMBERS or MAY_BE_NULL & {name, f"{name} of {function}"}:
+                continue
+            code = getattr(loaded, function)(*{**given, name: None}.values())
+            if code != -16 or loaded.lockstep_last_error() != f"{function}: '{name}' is a null pointer, and must not be".encode():
+                missed.append(f"{name} of {function}")
+    return missed
+
+
 def main():
     library = sys.argv[1]
     header = HEADER.read_text(encoding="utf-8")
@@ -81,6 +110,8 @@ def main():
 
     tests = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*_test.c")))
     compare("in no test", declared, re.findall(r"\b(lockstep_\w+)\(", tests))
+
+    compare("taken though it is null", takes_null(library, declared), [])
 
     # What programs have been compiled with stays.
     first = begun.splitlines()

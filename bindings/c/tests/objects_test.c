@@ -67,12 +67,6 @@ static void events_refuse(void) {
   lockstep_event* event = (lockstep_event*)&policies;
   CHECK_FAILS(lockstep_event_create(-9, &event), LOCKSTEP_ERROR_ARGUMENT, "policy -9");
   CHECK(event == NULL);
-  CHECK_NULL(lockstep_event_create(0, NULL));
-  CHECK_NULL(lockstep_event_notify(NULL));
-  CHECK_NULL(lockstep_event_wait(NULL));
-  CHECK_NULL(lockstep_event_wait_for(NULL, 0));
-  CHECK_NULL(lockstep_event_try_wait(NULL));
-  CHECK_NULL(lockstep_event_terminate(NULL));
   lockstep_event_destroy(NULL);
 }
 
@@ -122,11 +116,6 @@ static void mutexes_exclude(int64_t policy) {
 static void mutexes_refuse(void) {
   lockstep_mutex* mutex;
   CHECK_FAILS(lockstep_mutex_create(-9, &mutex), LOCKSTEP_ERROR_ARGUMENT, "policy");
-  CHECK_NULL(lockstep_mutex_create(0, NULL));
-  CHECK_NULL(lockstep_mutex_lock(NULL));
-  CHECK_NULL(lockstep_mutex_try_lock(NULL));
-  CHECK_NULL(lockstep_mutex_lock_for(NULL, 0));
-  CHECK_NULL(lockstep_mutex_unlock(NULL));
   lockstep_mutex_destroy(NULL);
 }
 
@@ -168,11 +157,6 @@ static void latches_open(int64_t policy) {
 static void latches_refuse(void) {
   lockstep_latch* latch;
   CHECK_FAILS(lockstep_latch_create((size_t)1 << 31, 0, &latch), LOCKSTEP_ERROR_ARGUMENT, "2147483648 arrivals");
-  CHECK_NULL(lockstep_latch_create(1, 0, NULL));
-  CHECK_NULL(lockstep_latch_count_down(NULL, 1));
-  CHECK_NULL(lockstep_latch_wait(NULL));
-  CHECK_NULL(lockstep_latch_wait_for(NULL, 0));
-  CHECK_NULL(lockstep_latch_try_wait(NULL));
   lockstep_latch_destroy(NULL);
 }
 
@@ -224,11 +208,6 @@ static void semaphores_refuse(void) {
   CHECK_FAILS(lockstep_semaphore_release(semaphore, 1), LOCKSTEP_ERROR_ARGUMENT, "at most 1073741823");
   CHECK_FAILS(lockstep_semaphore_release(semaphore, most + 1), LOCKSTEP_ERROR_ARGUMENT, "permits");
   lockstep_semaphore_destroy(semaphore);
-  CHECK_NULL(lockstep_semaphore_create(1, 0, NULL));
-  CHECK_NULL(lockstep_semaphore_acquire(NULL));
-  CHECK_NULL(lockstep_semaphore_acquire_for(NULL, 0));
-  CHECK_NULL(lockstep_semaphore_try_acquire(NULL));
-  CHECK_NULL(lockstep_semaphore_release(NULL, 1));
   lockstep_semaphore_destroy(NULL);
 }
 
@@ -312,17 +291,12 @@ static void barriers_in_two_halves(void) {
     CHECK_OK(lockstep_barrier_wait_for(barrier, second, LOCKSTEP_FOREVER));
     CHECK_OK(lockstep_barrier_wait_for(barrier, first, 0));
   }
-  CHECK_NULL(lockstep_barrier_arrive(barrier, NULL));
-  CHECK_NULL(lockstep_barrier_arrive(NULL, &first));
-  CHECK_NULL(lockstep_barrier_wait_for(NULL, first, 0));
   lockstep_barrier_destroy(barrier);
 }
 
 static void barriers_refuse(void) {
   lockstep_barrier* barrier;
   CHECK_FAILS(lockstep_barrier_create(0, 0, &barrier), LOCKSTEP_ERROR_ARGUMENT, "0 participants");
-  CHECK_NULL(lockstep_barrier_create(1, 0, NULL));
-  CHECK_NULL(lockstep_barrier_arrive_and_wait(NULL));
   lockstep_barrier_destroy(NULL);
 }
 

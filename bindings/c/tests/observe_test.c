@@ -54,10 +54,6 @@ static void a_trace_is_recorded_and_written(lockstep_team* team, const char* pat
   CHECK_OK(lockstep_trace_start(0));
   CHECK_OK(lockstep_trace_stop(NULL));
   CHECK_FAILS(lockstep_trace_write("/no/such/directory/trace.json"), LOCKSTEP_ERROR_SYSTEM, "/no/such/directory");
-  CHECK_NULL(lockstep_trace_write(NULL));
-  CHECK_NULL(lockstep_trace_mark(NULL, 0));
-  CHECK_NULL(lockstep_trace_counter(NULL, 0));
-  CHECK_NULL(lockstep_trace_summary(NULL, 1, NULL));
   CHECK_OK(lockstep_name_this_thread(NULL));
 }
 
@@ -67,7 +63,6 @@ static void scopes_nest_so_deep(void) {
   CHECK_FAILS(lockstep_trace_scope_begin("scope"), LOCKSTEP_ERROR_USE, "64 scopes");
   for (depth = 0; depth < 64; ++depth) CHECK_OK(lockstep_trace_scope_end());
   CHECK_FAILS(lockstep_trace_scope_end(), LOCKSTEP_ERROR_USE, "no scope");
-  CHECK_NULL(lockstep_trace_scope_begin(NULL));
 }
 
 static void ledgers_count(lockstep_team* team) {
@@ -84,10 +79,6 @@ static void ledgers_count(lockstep_team* team) {
   CHECK_OK(lockstep_team_keep_ledger(team, 0));
   CHECK_OK(lockstep_team_ledger_json(team, text, sizeof text, NULL));
   CHECK(strstr(text, "sync_threads") == NULL);
-  CHECK_NULL(lockstep_team_keep_ledger(NULL, 1));
-  CHECK_NULL(lockstep_team_reset_ledger(NULL));
-  CHECK_NULL(lockstep_team_ledger_table(NULL, text, sizeof text, NULL));
-  CHECK_NULL(lockstep_team_ledger_json(NULL, text, sizeof text, NULL));
 }
 
 static void the_watchdog_watches(void) {

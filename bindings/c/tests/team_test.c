@@ -206,8 +206,6 @@ static void options_are_taken_and_checked(void) {
   CHECK(lockstep_team_size(team) >= 1);
   CHECK_OK(lockstep_team_destroy(team));
 
-  CHECK_NULL(lockstep_team_create(&options, NULL));
-  CHECK_NULL(lockstep_team_options_init(NULL, sizeof options));
   CHECK_FAILS(lockstep_team_options_init(&options, 8), LOCKSTEP_ERROR_ARGUMENT, "sizeof(lockstep_team_options)");
   CHECK_OK(lockstep_team_options_init(&options, sizeof options));
   CHECK(options.size == sizeof options && options.members == 0 && options.name == NULL);
@@ -271,19 +269,11 @@ static void the_default_team_is_one(void) {
   CHECK_OK(lockstep_team_run(first, count, &seen));
   CHECK(seen.calls[0] == 1);
   CHECK_FAILS(lockstep_team_destroy(first), LOCKSTEP_ERROR_USE, "never destroyed");
-  CHECK_NULL(lockstep_default_team(NULL));
 }
 
 static void null_is_refused(void) {
   lockstep_team* team = check_team(1);
   CHECK_OK(lockstep_team_destroy(NULL));
-  CHECK_NULL(lockstep_team_run(NULL, count, NULL));
-  CHECK_NULL(lockstep_team_run(team, NULL, NULL));
-  CHECK_NULL(lockstep_team_run_on(NULL, 1, count, NULL));
-  CHECK_NULL(lockstep_team_run_on(team, 1, NULL, NULL));
-  CHECK_NULL(lockstep_team_request_stop(NULL));
-  CHECK_NULL(lockstep_team_pause(NULL));
-  CHECK_NULL(lockstep_team_resume(NULL));
   CHECK_OK(lockstep_team_destroy(team));
 }
 
@@ -343,7 +333,6 @@ static void codes_and_version_have_names(void) {
   CHECK(whole == length && strlen(small) == 3 && strncmp(small, text, 3) == 0);
   CHECK_OK(lockstep_build_info(small, 1, NULL));
   CHECK(small[0] == '\0');
-  CHECK_NULL(lockstep_build_info(NULL, 5, &whole));
 }
 
 int main(void) {

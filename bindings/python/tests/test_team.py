@@ -41,19 +41,6 @@ def test_members_meet(team):
     assert team.run(region)
 
 
-def test_barriers_order_what_members_write(team):
-    slots = [0] * team.size
-
-    def region(me):
-        for turn in range(1, 50):
-            slots[me.rank] = turn
-            me.sync_threads()
-            assert slots == [turn] * me.size
-            me.sync_threads()
-
-    assert team.run(region)
-
-
 def test_steps(team):
     trace = []
 

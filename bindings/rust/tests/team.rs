@@ -136,24 +136,6 @@ fn values_of_members_are_combined_on_each() {
 }
 
 #[test]
-fn what_happens_before_a_barrier_is_seen_after_it() {
-    for size in SIZES {
-        let team = Team::new(size).unwrap();
-        let slots: Vec<AtomicUsize> = (0..size).map(|_| AtomicUsize::new(0)).collect();
-        team.run(|me| {
-            for round in 1..200 {
-                slots[me.rank()].store(round, Relaxed);
-                me.sync_threads()?;
-                assert!(slots.iter().all(|slot| slot.load(Relaxed) == round));
-                me.sync_threads()?;
-            }
-            Ok(())
-        })
-        .unwrap();
-    }
-}
-
-#[test]
 fn one_member_does_it_and_the_others_see_it() {
     let team = Team::new(3).unwrap();
     let value = AtomicUsize::new(0);
@@ -512,26 +494,6 @@ fn a_region_inside_a_region_of_the_same_team_runs_on_its_caller_alone() {
         assert_eq!(text, "inner");
     })
     .unwrap();
-}
-
-#[test]
-fn threads_take_turns_at_a_team() {
-    let team = Team::new(2).unwrap();
-    let count = AtomicUsize::new(0);
-    std::thread::scope(|s| {
-        for _ in 0..4 {
-            s.spawn(|| {
-                for _ in 0..200 {
-                    team.run(|me| {
-                        count.fetch_add(1, Relaxed);
-                        me.sync_threads()
-                    })
-                    .unwrap();
-                }
-            });
-        }
-    });
-    assert_eq!(count.into_inner(), 4 * 200 * 2);
 }
 
 #[test]

@@ -2,9 +2,6 @@
 // examples/mpi/heat/heat.cpp -- mpirun -n R mpi_heat --rows 512 --columns 512 --steps 1000: heat flows through a plate
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -12,7 +9,6 @@
 
 #include "mpi/heat/heat_on_ranks.hpp"
 #include "mpi/support/program_of_ranks.hpp"
-#include "mpi/support/ranks.hpp"
 #include "support/error.hpp"
 #include "support/program.hpp"
 
@@ -23,47 +19,28 @@ constexpr const char* about =
     "Solves the heat equation on a plate of cells, divided among the ranks of mpirun with a team "
     "each. The result is\n"
     "the same, bit for bit, for every number of ranks and members.\n"
-    "With --checkpoint the state is saved now and then: a run that was killed goes on with "
-    "--resume, also on another\n"
-    "number of ranks or members. All ranks write their part of FILE.new, which then becomes FILE, "
-    "and FILE becomes\n"
-    "FILE.old: so their directory is one that all ranks share.\n"
     "Exit status: 0 done, 1 the check failed, 2 bad arguments or input.";
 
 struct heat_options {
-  unsigned rows = 256, columns = 256, steps = 1000, every = 100, members = 0;
+  unsigned rows = 256, columns = 256, steps = 1000, members = 0;
   double diffusion = 0.2;
-  bool is_ring = false, resumes = false, checks = false;
-  std::string checkpoint, output;
+  bool is_ring = false, checks = false;
+  std::string output;
 };
-
-bool exists(const std::string& checkpoint) {
-  return std::filesystem::exists(checkpoint) || std::filesystem::exists(checkpoint + ".old");
-}
 
 void check_options(const heat_options& options) {
   if (!(options.diffusion > 0) || options.diffusion > 0.25) {
     throw input_error("--diffusion: has to be above 0, and at most 0.25, or the result oscillates");
   }
-  if (options.resumes && options.checkpoint.empty()) {
-    throw input_error("--resume: from what? give --checkpoint FILE as well");
-  }
 }
 
 exit_status run(lockstep::mpi::world& world, const heat_options& options) {
   check_options(options);
-  first_rank_does(world, [&] {
-    if (options.checkpoint.empty() || options.resumes || !exists(options.checkpoint)) return;
-    throw input_error(fmt::format(
-        "a checkpoint {} is there: give --resume to go on from it, or remove it and its .old",
-        in_quotes(options.checkpoint)));
-  });
   lockstep::team team(options.members == 0 ? world.options()
                                            : world.options().members(options.members));
   std::optional<heat_on_ranks> made;
   try {
-    const heat_problem problem{options.rows, options.columns, options.diffusion,
-                               options.is_ring ? 1u : 0u};
+    const heat_problem problem{options.rows, options.columns, options.diffusion, options.is_ring};
     made.emplace(world, team, problem);
   } catch (const std::invalid_argument& failure) {  // on all ranks: more of them than cells
     throw input_error(failure.what());
@@ -74,16 +51,7 @@ exit_status run(lockstep::mpi::world& world, const heat_options& options) {
     fmt::print("plate: {} x {} cells on {} ranks of {} members\n", options.rows, options.columns,
                world.size(), team.size());
   }
-  if (options.resumes) heat.restore(options.checkpoint, options.steps);
-  while (heat.step() < options.steps) {
-    const std::uint64_t next = heat.step() + options.every - heat.step() % options.every;
-    heat.run_to(options.checkpoint.empty() ? options.steps
-                                           : std::min<std::uint64_t>(next, options.steps));
-    if (options.checkpoint.empty()) continue;
-    heat.save(options.checkpoint);
-    if (tells) fmt::print("checkpoint: step {}\n", heat.step());
-    if (tells) std::fflush(stdout);
-  }
+  heat.run_to(options.steps);
   bool is_right = true;
   if (options.checks) {
     is_right = world.sync_min(heat.is_as_serial() ? 1 : 0) == 1;
@@ -106,10 +74,6 @@ int run_heat(int argc, char** argv) {
   app.add_flag("--ring", options.is_ring, "the last column is beside the first: a tube");
   add_count(app, "--members", options.members, 0, 1024,
             "members of each rank's team; 0: ranks share the CPUs of their node");
-  app.add_option("--checkpoint", options.checkpoint, "save the state here, and in FILE.old")
-      ->type_name("FILE");
-  add_count(app, "--checkpoint-every", options.every, 1, most_steps, "so many steps apart");
-  app.add_flag("--resume", options.resumes, "go on from --checkpoint, if it is there");
   app.add_flag("--check", options.checks, "compare with a run of one thread, bit for bit");
   app.add_option("--output", options.output, "write the cells: doubles of this machine, by rows")
       ->type_name("FILE");

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/heat/heat_on_ranks.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <span>
 
-#include "mpi/support/ranks.hpp"
 #include "support/error.hpp"
 
 namespace examples {
@@ -34,29 +28,12 @@ void compute(const std::vector<double>& from, std::vector<double>& to, std::size
 
 }  // namespace
 
-void all_ranks_do(lockstep::mpi::world& world, const std::function<void()>& f) {
-  struct message {
-    char text[1024];
-  };
-  message what = {};
-  std::size_t failed = world.size();
-  try {
-    f();
-  } catch (const std::exception& failure) {
-    failed = world.rank();
-    std::snprintf(what.text, sizeof what.text, "%s", failure.what());
-  }
-  const std::size_t first = world.sync_min(failed);
-  if (first == world.size()) return;
-  throw input_error(world.broadcast(first, what).text);
-}
-
 heat_on_ranks::heat_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
                              const heat_problem& problem)
     : world_(world),
       team_(team),
       problem_(problem),
-      cut_(world.size(), {problem.rows, problem.columns}, {false, problem.is_ring != 0}),
+      cut_(world.size(), {problem.rows, problem.columns}, {false, problem.is_ring}),
       rows_(cut_.local_extents(world.rank())[0]),
       columns_(cut_.local_extents(world.rank())[1]),
       first_row_(cut_.offset(world.rank())[0]),
@@ -69,7 +46,6 @@ heat_on_ranks::heat_on_ranks(lockstep::mpi::world& world, lockstep::team& team,
 }
 
 void heat_on_ranks::begin() {
-  step_ = 0;
   for (cells& each : cells_) {
     // The edge of the grid, which no halo writes. Where a neighbour is, its cells overwrite this.
     for (std::size_t row = 0; row < rows_ + 2; ++row) {
@@ -125,91 +101,35 @@ void heat_on_ranks::advance(lockstep::member& me, std::uint64_t last) {
   }
 }
 
-std::uint64_t heat_on_ranks::number_of(std::size_t own_row) const {
-  return (first_row_ + own_row) * problem_.columns + first_column_;
-}
-
-std::uint64_t heat_on_ranks::own_checksum() const {
-  std::uint64_t sum = 0;
-  for (std::size_t row = 0; row < rows_; ++row) {
-    sum += checksum_of(number_of(row), std::span(&present()[at(row + 1, 1)], columns_));
+void heat_on_ranks::write_result(const std::string& path) const {
+  // Where this rank's cells are in the file, and where they are in its memory: boxes of larger ones, as MPI knows them.
+  const auto box = [](std::size_t of_rows, std::size_t of_columns, std::size_t rows,
+                      std::size_t columns, std::size_t first_row, std::size_t first_column) {
+    const int whole[] = {static_cast<int>(of_rows), static_cast<int>(of_columns)};
+    const int part[] = {static_cast<int>(rows), static_cast<int>(columns)};
+    const int start[] = {static_cast<int>(first_row), static_cast<int>(first_column)};
+    MPI_Datatype made;
+    MPI_Type_create_subarray(2, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, &made);
+    MPI_Type_commit(&made);
+    return made;
+  };
+  MPI_File file;
+  if (MPI_File_open(world_.comm(), path.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                    &file) != MPI_SUCCESS) {
+    throw input_error("cannot write " + in_quotes(path));
   }
-  return sum;
-}
-
-void heat_on_ranks::write_cells(const std::string& path, std::uint64_t header_bytes) {
-  const std::uint64_t bytes = header_bytes + problem_.rows * problem_.columns * sizeof(double);
-  first_rank_does(world_, [&] { cell_file(path, cell_file::mode::create).resize(bytes); });
-  all_ranks_do(world_, [&] {
-    cell_file file(path, cell_file::mode::write);
-    for (std::size_t row = 0; row < rows_; ++row) {
-      file.write(header_bytes + number_of(row) * sizeof(double), &present()[at(row + 1, 1)],
-                 columns_ * sizeof(double));
-    }
-    file.sync();
-  });
-}
-
-void heat_on_ranks::save(const std::string& checkpoint) {
-  const std::string path = checkpoint + ".new";
-  checkpoint_header header;
-  header.problem = problem_;
-  header.step = step_;
-  header.cells_checksum = world_.sync_sum(own_checksum());
-  header.header_checksum = checksum_of(header);
-  write_cells(path, sizeof header);
-  first_rank_does(world_, [&] {
-    cell_file file(path, cell_file::mode::write);
-    file.write(0, &header, sizeof header);
-    file.sync();
-    publish_checkpoint(checkpoint);
-  });
-}
-
-void heat_on_ranks::write_result(const std::string& path) {
-  write_cells(path + ".new", 0);
-  first_rank_does(world_, [&] { rename_durably(path + ".new", path); });
-}
-
-void heat_on_ranks::load(const std::string& path, std::uint64_t last_step) {
-  checkpoint_header header;
-  first_rank_does(world_, [&] { header = read_header(path); });
-  header = world_.broadcast(0, header);
-  check_belongs(path, header, problem_, last_step);
-  step_ = header.step;
-  all_ranks_do(world_, [&] {
-    const cell_file file(path, cell_file::mode::read);
-    for (std::size_t row = 0; row < rows_; ++row) {
-      file.read(sizeof header + number_of(row) * sizeof(double), &present()[at(row + 1, 1)],
-                columns_ * sizeof(double));
-    }
-  });
-  if (world_.sync_sum(own_checksum()) != header.cells_checksum) {
-    throw input_error(fmt::format(
-        "{} is no complete checkpoint: its checksum does not fit its cells", in_quotes(path)));
+  MPI_Datatype in_file =
+      box(problem_.rows, problem_.columns, rows_, columns_, first_row_, first_column_);
+  MPI_Datatype in_memory = box(rows_ + 2, stride_, rows_, columns_, 1, 1);
+  MPI_File_set_size(file, 0);  // of a longer file nothing is left
+  MPI_File_set_view(file, 0, MPI_DOUBLE, in_file, "native", MPI_INFO_NULL);
+  const int error = MPI_File_write_all(file, present().data(), 1, in_memory, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  MPI_Type_free(&in_file);
+  MPI_Type_free(&in_memory);
+  if (world_.sync_min(error == MPI_SUCCESS ? 1 : 0) == 0) {
+    throw input_error("cannot write all of " + in_quotes(path));
   }
-}
-
-void heat_on_ranks::restore(const std::string& checkpoint, std::uint64_t last_step) {
-  const bool tells = world_.rank() == 0;
-  std::string reasons;
-  for (const std::string& path : {checkpoint, checkpoint + ".old"}) {
-    if (!world_.broadcast(0, std::filesystem::exists(path))) continue;
-    try {
-      load(path, last_step);
-      if (tells && !reasons.empty()) fmt::print("warning: {}\n", one_line(reasons));
-      if (tells) fmt::print("goes on from {}, step {}\n", one_line(path), step_);
-      return;
-    } catch (const checkpoint_mismatch&) {
-      throw;
-    } catch (const std::exception& failure) {  // on all ranks
-      reasons += (reasons.empty() ? "" : "; ") + std::string(failure.what());
-    }
-  }
-  begin();
-  if (reasons.empty()) return;
-  throw input_error(reasons + "; put a complete one there, or remove all of " +
-                    in_quotes(checkpoint + "*") + " to begin anew");
 }
 
 bool heat_on_ranks::is_as_serial() const {
@@ -228,7 +148,7 @@ bool heat_on_ranks::is_as_serial() const {
   for (std::uint64_t step = 0; step < step_; ++step) {
     for (std::size_t row = 1; row <= problem_.rows; ++row) {
       const std::size_t first = row * stride + 1, last = first + problem_.columns;
-      if (problem_.is_ring != 0) {
+      if (problem_.is_ring) {
         from[first - 1] = from[last - 1];
         from[last] = from[first];
       }

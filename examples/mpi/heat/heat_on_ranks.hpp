@@ -9,14 +9,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <lockstep/mpi.hpp>
 #include <string>
 #include <vector>
 
-#include "mpi/heat/checkpoint.hpp"
-
 namespace examples {
+
+/// What a run is: two runs with the same values go through the same states.
+struct heat_problem {
+  std::uint64_t rows = 0, columns = 0;
+  double diffusion = 0;  // of a step: 0 to 0.25
+  bool is_ring = false;  // whether the last column is beside the first
+};
 
 /// A rank's part of the grid, with ghosts; two arrays, which are in turn the present and the next.
 class heat_on_ranks {
@@ -24,19 +28,13 @@ class heat_on_ranks {
   /// Collective. At step 0.
   heat_on_ranks(lockstep::mpi::world& world, lockstep::team& team, const heat_problem& problem);
 
-  [[nodiscard]] const heat_problem& problem() const { return problem_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
 
   /// Collective.
   void run_to(std::uint64_t step);
 
-  /// Collective. A header before the cells, and two generations.
-  void save(const std::string& checkpoint);
-  /// Collective. Goes on from FILE, or from FILE.old if FILE is not complete, and says so; from step 0 if neither is
-  /// there. Throws on all ranks if both are broken, or if the one that is complete does not belong to this run.
-  void restore(const std::string& checkpoint, std::uint64_t last_step);
-  /// Collective. The cells alone.
-  void write_result(const std::string& path);
+  /// Collective. The cells of the whole grid, row by row, as doubles of this machine. Throws input_error.
+  void write_result(const std::string& path) const;
   /// Whether this rank's cells are those of a run of one thread, from step 0.
   [[nodiscard]] bool is_as_serial() const;
 
@@ -47,13 +45,8 @@ class heat_on_ranks {
     return row * stride_ + column;
   }
   [[nodiscard]] const cells& present() const { return cells_[step_ % 2]; }
-  [[nodiscard]] cells& present() { return cells_[step_ % 2]; }
   void begin();
   void advance(lockstep::member& me, std::uint64_t last);
-  void write_cells(const std::string& path, std::uint64_t header_bytes);
-  [[nodiscard]] std::uint64_t own_checksum() const;
-  [[nodiscard]] std::uint64_t number_of(std::size_t own_row) const;
-  void load(const std::string& path, std::uint64_t last_step);
 
   lockstep::mpi::world& world_;
   lockstep::team& team_;
@@ -65,8 +58,5 @@ class heat_on_ranks {
   std::array<lockstep::mpi::halo, 2> ghosts_;
   std::uint64_t step_ = 0;
 };
-
-/// Each rank calls f(). If it throws on one, all throw input_error with the message of the lowest such rank. Collective.
-void all_ranks_do(lockstep::mpi::world& world, const std::function<void()>& f);
 
 }  // namespace examples

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The programs mpi_jacobi and mpi_cg: the same result files for every number of ranks and members; errors told once.
+"""The program mpi_cg: the same result files for every number of ranks and members; errors told once.
 
-  solvers_test.py all|some RANKS_SH MPI MPI_JACOBI MPI_CG JACOBI DATA
+  cg_test.py all|some RANKS_SH MPI MPI_CG DATA
 
 'some': a few numbers of ranks and members only.
 """
@@ -15,7 +15,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SPLITS, RANKS_SH, MPI, MPI_JACOBI, MPI_CG, JACOBI, DATA = sys.argv[1:8]
+SPLITS, RANKS_SH, MPI, MPI_CG, DATA = sys.argv[1:6]
 DATA = Path(DATA)
 GRID = [(ranks, members) for ranks in (1, 2, 4) for members in (1, 2, 4)]
 FEW = [(1, 4), (2, 2), (4, 1)]
@@ -47,10 +47,10 @@ def for_each(cases, check):
             done.result()
 
 
-def run(program, ranks, *arguments):
+def run(ranks, *arguments):
     """On so many ranks; 0: without mpirun."""
     starter = [RANKS_SH, MPI, str(ranks)] if ranks else []
-    done = subprocess.run([*starter, program, *map(str, arguments)], capture_output=True, timeout=LIMIT, check=False)
+    done = subprocess.run([*starter, MPI_CG, *map(str, arguments)], capture_output=True, timeout=LIMIT, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -66,52 +66,41 @@ class Solvers(unittest.TestCase):
         path.write_text(text)
         return path
 
-    def solve(self, program, ranks, members, *arguments):
+    def solve(self, ranks, members, *arguments):
         output = self.scratch / f"x{next(self.numbers)}.mtx"
-        status, out, err = run(program, ranks, "--members", members, "--output", output, *arguments)
+        status, out, err = run(ranks, "--members", members, "--output", output, *arguments)
         self.assertEqual(status, 0, out + err)
         self.assertEqual(out.count("(converged)"), 1, out)
         return output.read_bytes(), out
 
-    def same_for_all_splits(self, program, splits, *arguments):
-        serial, out = self.solve(program, 0, 1, "--check", *arguments)
+    def same_for_all_splits(self, splits, *arguments):
+        serial, out = self.solve(0, 1, "--check", *arguments)
         self.assertIn("check: ok\n", out)
 
         def check(ranks, members):
-            split, _ = self.solve(program, ranks, members, *arguments)
+            split, _ = self.solve(ranks, members, *arguments)
             self.assertEqual(split, serial, f"{ranks} ranks x {members} members")
 
         for_each(splits, check)
         return serial
 
-    def test_jacobi_writes_the_same_bytes_for_every_split_and_those_of_the_program_without_ranks(self):
-        system = ("--matrix", DATA / "poisson_24x24.mtx", "--tolerance", "1e-4")
-        serial = self.same_for_all_splits(MPI_JACOBI, GRID if SPLITS == "all" else FEW, *system)
-        single = self.scratch / "single.mtx"
-        self.assertEqual(run(JACOBI, 0, *system, "--output", single)[0], 0)
-        self.assertEqual(single.read_bytes(), serial)
-
-    def test_cg_writes_the_same_bytes_for_every_split(self):
-        self.same_for_all_splits(MPI_CG, GRID if SPLITS == "all" else FEW, "--matrix", DATA / "poisson_24x24.mtx")
+    def test_writes_the_same_bytes_for_every_split(self):
+        self.same_for_all_splits(GRID if SPLITS == "all" else FEW, "--matrix", DATA / "poisson_24x24.mtx")
 
     def test_dense_rows_need_the_entries_of_all_ranks(self):
-        system = ("--matrix", DATA / "dense_12.mtx", "--rhs", DATA / "dense_12_rhs.mtx")
-        for program in (MPI_JACOBI, MPI_CG):
-            self.same_for_all_splits(program, [(3, 2)], *system)
+        self.same_for_all_splits([(3, 2)], "--matrix", DATA / "dense_12.mtx", "--rhs", DATA / "dense_12_rhs.mtx")
 
-    def test_cg_solves_what_jacobi_refuses(self):
-        stiff = self.file("stiff.mtx", STIFF)
-        bits = self.same_for_all_splits(MPI_CG, [(4, 1)], "--matrix", stiff)
+    def test_the_matrix_need_not_be_diagonally_dominant(self):
+        bits = self.same_for_all_splits([(4, 1)], "--matrix", self.file("stiff.mtx", STIFF))
         for line in bits.decode().splitlines()[3:]:
             self.assertAlmostEqual(float(line), 1.0, 8)
-        self.refuses(MPI_JACOBI, 2, "is not diagonally dominant", "--matrix", stiff)
 
-    def refuses(self, program, ranks, message, *arguments):
+    def refuses(self, ranks, message, *arguments):
         """All ranks end with status 2, and one of them says why, in one line."""
         output = self.scratch / "none.mtx"
         if "--output" not in arguments:
             arguments += ("--output", output)
-        status, out, err = run(program, ranks, *arguments)
+        status, out, err = run(ranks, *arguments)
         self.assertEqual(status, 2, out + err)
         self.assertEqual(err.count("error: "), 1, err)
         self.assertEqual(err.count(message), 1, err)
@@ -121,28 +110,26 @@ class Solvers(unittest.TestCase):
         matrix = DATA / "poisson_24x24.mtx"
         short = self.file("short.mtx", LOPSIDED.replace("general", "symmetric"))
         cases = [
-            (MPI_CG, 2, "cannot read", "--matrix", self.scratch / "nothing.mtx"),
-            (MPI_CG, 2, "not symmetric", "--matrix", self.file("lopsided.mtx", LOPSIDED)),
-            (MPI_CG, 2, "not positive definite", "--matrix", self.file("indefinite.mtx", INDEFINITE)),
-            (MPI_JACOBI, 3, "2 rows, fewer than the 3 ranks", "--matrix", short),
-            (MPI_JACOBI, 2, "not square: 2 x 3", "--matrix", self.file("oblong.mtx", OBLONG)),
-            (MPI_JACOBI, 2, "--matrix is required"),
-            (MPI_JACOBI, 2, "--tolerance", "--matrix", matrix, "--tolerance", "2"),
-            (MPI_JACOBI, 2, "has to be an array of 576 x 1", "--matrix", matrix, "--rhs", matrix),
-            (MPI_CG, 2, "cannot write", "--matrix", matrix, "--output", self.scratch / "no" / "where.mtx"),
+            (2, "cannot read", "--matrix", self.scratch / "nothing.mtx"),
+            (2, "not symmetric", "--matrix", self.file("lopsided.mtx", LOPSIDED)),
+            (2, "not positive definite", "--matrix", self.file("indefinite.mtx", INDEFINITE)),
+            (3, "2 rows, fewer than the 3 ranks", "--matrix", short),
+            (2, "not square: 2 x 3", "--matrix", self.file("oblong.mtx", OBLONG)),
+            (2, "--matrix is required"),
+            (2, "--tolerance", "--matrix", matrix, "--tolerance", "2"),
+            (2, "has to be an array of 576 x 1", "--matrix", matrix, "--rhs", matrix),
+            (2, "cannot write", "--matrix", matrix, "--output", self.scratch / "no" / "where.mtx"),
         ]
         for_each(cases if SPLITS == "all" else cases[:4], self.refuses)
         self.assertEqual([entry for entry in self.scratch.iterdir() if entry.suffix == ".tmp"], [])
 
     def test_says_by_status_3_that_it_was_stopped_and_writes_where_it_was(self):
         output = self.scratch / "x.mtx"
-        for program in (MPI_JACOBI, MPI_CG):
-            status, out, err = run(program, 2, "--matrix", DATA / "poisson_24x24.mtx", "--max-iterations", 5,
-                                   "--check", "--output", output)
-            self.assertEqual(status, 3, out + err)
-            self.assertIn("iterations: 5 (NOT converged)", out)
-            self.assertIn("check: ok\n", out)
-            self.assertEqual(output.read_text().count("\n"), 3 + 576)
+        status, out, err = run(2, "--matrix", DATA / "poisson_24x24.mtx", "--max-iterations", 5, "--check", "--output", output)
+        self.assertEqual(status, 3, out + err)
+        self.assertIn("iterations: 5 (NOT converged)", out)
+        self.assertIn("check: ok\n", out)
+        self.assertEqual(output.read_text().count("\n"), 3 + 576)
 
 
 if __name__ == "__main__":
