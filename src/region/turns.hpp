@@ -18,7 +18,7 @@
 //   13  state.store        release  14     a thread that finds it stopped sees what came before the request
 //   14  state.load         acquire  13     the other half
 //   15  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 12 stored
-//   16  keeper.load        relaxed  -      only the keeper finds itself; the light fence orders the second look
+//   16  keeper.load        relaxed  -      the keeper, or who shut, finds itself; the light fence orders the second look
 //   17  keeper.store       relaxed  -      by the thread whose turn it is, or that ends the team; heavy fence, or end of turn
 //   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 //   19  keeper.cmp_exch    relaxed  -      at the end of a turn, once; fails after 17
