@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "tool/commands.hpp"
 #include "tool/trace_reader.hpp"
@@ -25,7 +27,9 @@ int run(CLI::App& program, int argc, char** argv) {
   } catch (const CLI::RuntimeError& said) {
     return said.get_exit_code();
   } catch (const CLI::ParseError& failure) {
-    fmt::print(stderr, "lockstep: {}. See lockstep --help.\n", failure.what());
+    const std::vector<std::string> rest = program.remaining();
+    fmt::print(stderr, "lockstep: {}{}. See lockstep --help.\n", failure.what(),
+               rest.empty() || !program.get_subcommands().empty() ? "" : ", not " + rest.front());
     return tool::bad_input;
   } catch (const tool::bad_trace& failure) {
     return report(tool::bad_input, failure);

@@ -109,8 +109,10 @@ performance play_serially(effects& chain, const audio_options& options, std::uin
 /// A look at the first blocks tells the plan how long each node takes.
 void rehearse(lockstep::plan& plan, effects& chain) {
   constexpr std::size_t most_blocks = 16;
+  // [rehearse]
   plan.measure(std::min(most_blocks, chain.blocks()));
   plan.refine();
+  // [/rehearse]
 }
 
 performance play(lockstep::plan& plan, effects& chain, const audio_options& options,
@@ -122,12 +124,14 @@ performance play(lockstep::plan& plan, effects& chain, const audio_options& opti
     const pace blocks(options, rate);
     for (std::size_t block = 0; block < chain.blocks(); ++block) {
       const steady_clock::time_point deadline = blocks.next(block);
+      // [run_by]
       const lockstep::timed_run run = plan.run_by(deadline);
       result.seconds.push_back(std::chrono::duration<double>(run.took).count());
       if (run.in_time) continue;
       // Not run.late: a deadline may be over before the run begins, if the block before was late.
       result.missed.push_back({block, steady_clock::now() - deadline,
                                run.cause != nullptr ? run.cause : "", run.excess});
+      // [/run_by]
     }
   }
   result.output = chain.output();

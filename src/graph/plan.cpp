@@ -64,8 +64,10 @@ LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
 
 LOCKSTEP_INLINE bool plan_body::refine(double nanoseconds_a_tick) {
   const bool has_some = take_times(nanoseconds_a_tick);
-  if (has_some) make();
-  return has_some;
+  if (!has_some) return false;
+  make();
+  measured_iterations = measured_time = 0;  // of the plan before
+  return true;
 }
 
 LOCKSTEP_INLINE bool plan_body::are_times_as_guessed() const noexcept {

@@ -18,7 +18,7 @@
 //   13  state.store        release  14     a thread that finds it stopped sees what came before the request
 //   14  state.load         acquire  13     the other half
 //   15  state.load         relaxed  -      the thread reads no other data of the one that stopped it; or what 12 stored
-//   16  keeper.load        relaxed  -      only the keeper finds itself; the light fence orders the second look
+//   16  keeper.load        relaxed  -      the keeper, or who shut, finds itself; the light fence orders the second look
 //   17  keeper.store       relaxed  -      by the thread whose turn it is, or that ends the team; heavy fence, or end of turn
 //   18  kept.store         relaxed  -      before the light fence; in a child process: the only thread
 //   19  keeper.cmp_exch    relaxed  -      at the end of a turn, once; fails after 17
@@ -114,7 +114,8 @@ class inside {
 //           regions that the thread is in. Otherwise it takes a turn only if it gets one at once, or else runs alone.
 //           So regions of several teams that call each other never wait in a circle.
 //   TURN-5  After shut() no turn begins. Threads that come wait for ever. So do those in the queue, and those that
-//           would run alone because they may not wait.
+//           would run alone because they may not wait. The thread that called shut() would wait for itself: it ends the
+//           program.
 //   TURN-6  The thread that had the first turn keeps the next ones: it takes no number until another thread comes. That
 //           thread takes the right back for good, with the heavy fence of process_fence.hpp, and waits for the end of
 //           the turn that was kept. Only the first thread ever writes `kept`. It may do so without effect while another
@@ -160,7 +161,7 @@ class caller_queue {
   bool shut() noexcept {
     shut_.store(1, memory_order_relaxed);  // 4
     const bool is_mine = try_take();
-    keeper_.store(no_more, memory_order_relaxed);  // 17
+    keeper_.store(slot_of(innermost_region()) | no_more, memory_order_relaxed);  // 17
     return is_mine;
   }
   bool is_shut() const noexcept { return shut_.load(memory_order_relaxed) != 0; }  // 5
@@ -177,12 +178,13 @@ class caller_queue {
   /// TURN-6: whether another thread keeps the next turns.
   bool is_kept_by_another() const noexcept {
     const std::uintptr_t keeper = keeper_.load(memory_order_relaxed);  // 16
-    return keeper != none_yet && keeper != no_more && keeper != slot_of(innermost_region());
+    return keeper != none_yet && (keeper & no_more) == 0 && keeper != slot_of(innermost_region());
   }
   /// For tests: whether the caller's turn has no number.
   bool is_kept() const noexcept { return !is_numbered_; }
 
  private:
+  /// No keeper any more: with the slot of the thread that ended the team, or alone. Slots are even.
   static constexpr std::uintptr_t none_yet = 0, no_more = 1;
 
   /// Tells a thread from all others that live, by the address of what innermost_region() returns to it.
@@ -213,6 +215,9 @@ class caller_queue {
     return false;
   }
   LOCKSTEP_NOINLINE void take_number() {
+    if (keeper_.load(memory_order_relaxed) == (slot_of(innermost_region()) | no_more)) {  // 16
+      end_program("lockstep::team: used after its end; a team outlives its last call");
+    }
     const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
     wait_history history = {};
     serving().wait(is_turn_of{number, *this}, never_stops(), history);
@@ -436,12 +441,8 @@ class lone_region {
     return nesting::find(is_of_team, where_.outer) == nullptr && is_stopped();
   }
   /// Whether it was ended by itself, or by a request inside it to the team.
-  bool is_ended() const noexcept {
-    return state_[ended].load(memory_order_relaxed) != 0;  // 15
-  }
-  void request_stop() noexcept {
-    state_[ended].store(stopped, memory_order_release);  // 13
-  }
+  bool is_ended() const noexcept { return state_[ended].load(memory_order_relaxed) != 0; }  // 15
+  void request_stop() noexcept { state_[ended].store(stopped, memory_order_release); }      // 13
   /// At its end: CORE-6 of team_core.hpp.
   void check_team() const noexcept {
     if (LOCKSTEP_UNLIKELY(state_[ended].load(memory_order_relaxed) == destroyed)) {  // 15

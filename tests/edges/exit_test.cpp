@@ -195,6 +195,22 @@ TEST(exit_edges,
   });
 }
 
+TEST(exit_edges, the_thread_that_ended_a_static_team_does_not_wait_for_itself_TURN_5) {
+  const ending found = end_of([] {
+    static team* of_all = nullptr;
+    static const struct last {
+      ~last() {
+        of_all->run([](member&) {});
+      }
+    } end;
+    static team workers(2);
+    of_all = &workers;
+  });
+  EXPECT_NE(found.status, 0);
+  EXPECT_NE(found.said.find("used after its end; a team outlives its last call"), std::string::npos)
+      << found.said;
+}
+
 /// Destroyed after the static team that is made after it: meanwhile threads may come to the team. (Whether one does is not
 /// known: all may wait there already.)
 struct after_the_team {

@@ -444,6 +444,7 @@ TEST_P(plan_run, is_made_anew_with_measured_times) {
   ASSERT_TRUE(flow.measure(10));
   EXPECT_NE(flow.report().find("10 times"), std::string::npos) << flow.report();
   EXPECT_TRUE(flow.refine());
+  EXPECT_NE(flow.report().find("not measured yet"), std::string::npos) << flow.report();
   ASSERT_TRUE(flow.run(10));
   EXPECT_EQ(a, 20);
   EXPECT_EQ(b, 210);

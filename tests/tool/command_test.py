@@ -61,6 +61,7 @@ class Command(unittest.TestCase):
         self.assertIn("LOCKSTEP_TRACE=", self.call("timeline", self.scratch, status=2))
         for arguments in ((), ("timeline",), ("unheard-of",), ("summary", "some.json", "more")):
             self.assertIn("See lockstep --help.", self.call(*arguments, status=2))
+        self.assertIn("not unheard-of", self.call("unheard-of", status=2))
 
     def test_a_page_that_cannot_be_written_is_told(self):
         self.assertIn("cannot write", self.call("timeline", self.trace, "-o", "no/such/directory.html", status=1))

@@ -40,8 +40,7 @@ int main() {
 #elif REFUSED == 3
   team.reduce_each(0, 9, 0, one, [](int& a, int b) { return a += b; });
 #elif REFUSED == 4
-  team.reduce_each(
-      0, 9, std::string(), [](std::size_t) { return &half; }, std::plus<std::string>());
+  team.reduce_each(0, 9, 0.0, [](std::size_t) {}, std::plus<double>());
 #elif REFUSED == 5
   team.run([](lockstep::member& me) { me.reduce_each(0, 9, made(0), made, first_of); });
 #elif REFUSED == 6

@@ -357,7 +357,7 @@ def _array_in_one_piece(array, error):
         return memory.data, array
     raise ArgumentError(
         f"lockstep: {name} is no context: give None, an address, data of ctypes, or an object with "
-        f"a writable buffer ({error})"
+        f"a writable buffer; several go to a lockstep_threads.numba.region ({error})"
     ) from None
 
 

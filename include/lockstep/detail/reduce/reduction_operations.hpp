@@ -126,7 +126,7 @@ struct result_of_op {
 template <class Type, class Result>
 using as_value =
     typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
-                              Result&&, Type>::type;
+                              typename std::add_rvalue_reference<Result>::type, Type>::type;
 
 template <class From, class To>
 constexpr bool cuts_off() noexcept {
