@@ -122,8 +122,8 @@ class plan {
 
   /// As run(), with a look at the clock before and after each node, for refine() and report().
   bool measure(std::size_t iterations);
-  /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint.
-  /// False if nothing was measured since the last time.
+  /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint. The
+  /// new plan is not measured yet. False if nothing was measured since the last time.
   bool refine();
 
   // --- looks ---

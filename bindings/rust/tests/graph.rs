@@ -132,8 +132,8 @@ fn a_plan_runs_until_it_is_told() {
     let panic = catch_unwind(AssertUnwindSafe(|| plan.run_until(|i| if i == 5 { panic!("stop") } else { false })));
     assert_eq!(*panic.unwrap_err().downcast::<&str>().unwrap(), "stop");
     plan.measure(10).unwrap();
-    plan.refine().unwrap();
     assert!(plan.report().unwrap().contains("count"));
+    plan.refine().unwrap();
     drop(plan);
     drop(graph);
     assert_eq!(count, 20 + 5 + 10);
