@@ -65,8 +65,8 @@ class Interface(support.Programs):
 
     def test_what_it_asks_of_the_system(self):
         program = compiled(PROGRAMS / "system.c", self.scratch / "system", "-O2", "-rdynamic", "-ldl")
-        for what, tries, more in (("flush", 1, {}), ("tasks", 4, {}), ("memory", 1, {}),  # its tasks may be held up
-                                  ("memory", 1, {"MALLOC_MMAP_THRESHOLD_": "131072"})):
+        for what, tries, more in (("flush", 1, {}), ("tasks", 4, {}),  # its tasks may be held up
+                                  ("memory", 1, {}), ("memory", 1, {"MALLOC_MMAP_THRESHOLD_": "131072"})):
             with self.subTest(what, **more):
                 for _ in range(tries):
                     done = run(program, what, **more)

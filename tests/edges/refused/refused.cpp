@@ -40,7 +40,8 @@ int main() {
 #elif REFUSED == 3
   team.reduce_each(0, 9, 0, one, [](int& a, int b) { return a += b; });
 #elif REFUSED == 4
-  team.reduce_each(0, 9, 0.0, [](std::size_t) {}, std::plus<double>());
+  team.reduce_each(
+      0, 9, std::string(), [](std::size_t) { return &half; }, std::plus<std::string>());
 #elif REFUSED == 5
   team.run([](lockstep::member& me) { me.reduce_each(0, 9, made(0), made, first_of); });
 #elif REFUSED == 6
@@ -172,5 +173,7 @@ int main() {
   team.run([](lockstep::member& me) { me.for_range(0, 9, 4, takes_indices); });
 #elif REFUSED == 56
   team.run([](lockstep::member) {});
+#elif REFUSED == 57
+  team.reduce_each(0, 9, 0.0, [](std::size_t) {}, std::plus<double>());
 #endif
 }
