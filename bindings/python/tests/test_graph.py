@@ -37,6 +37,20 @@ def test_tests_choose_and_repeat(team):
     assert trace == [0, -1, 2, -3] and len(turns) == 20
 
 
+def test_a_plan_runs_what_was_added_to_its_graph(team):
+    trace = []
+    graph = lockstep.Graph()
+    first = graph.node("first", lambda i: trace.append("first"))
+    plan = lockstep.Plan(graph, team)
+    assert plan.run()
+    second = graph.node("second", lambda i: trace.append("second"))
+    graph.edge(first, second)
+    assert plan.run() and trace == ["first", "first", "second"]
+    graph.edge(second, first)
+    with pytest.raises(lockstep.ArgumentError, match="'first' -> 'second' -> 'first'"):
+        plan.run()
+
+
 def test_wide_nodes_have_members(team):
     sums = []
 
