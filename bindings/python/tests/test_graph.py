@@ -66,6 +66,26 @@ def test_wide_nodes_have_members(team):
     assert sums == [(n, n * (n - 1) // 2 + i * n) for i in range(3)]
 
 
+def test_a_member_that_leaves_a_wide_node_early_is_named(team):
+    if team.size == 1:
+        pytest.skip("nobody waits")
+    is_wrong = []
+
+    def wide(me, iteration):
+        if not (is_wrong and me.rank == 1):
+            me.sync_threads()
+
+    graph = lockstep.Graph()
+    graph.wide_node("wide", wide)
+    plan = lockstep.Plan(graph, team)
+    for _ in range(3):
+        assert plan.run(5)
+        is_wrong.append(True)
+        with pytest.raises(lockstep.UseError, match="waits for member 1, which has returned"):
+            plan.run(2)
+        is_wrong.clear()
+
+
 def test_native_nodes(team, kernels):
     graph, total = lockstep.Graph(), ctypes.c_int64()
     node = graph.node("native", kernels.node, total)
