@@ -72,6 +72,8 @@ def test_a_member_that_leaves_a_wide_node_early_is_named(team):
     is_wrong = []
 
     def wide(me, iteration):
+        for _ in range(3 * iteration % 5):
+            me.sync_threads()
         if not (is_wrong and me.rank == 1):
             me.sync_threads()
 
@@ -79,7 +81,7 @@ def test_a_member_that_leaves_a_wide_node_early_is_named(team):
     graph.wide_node("wide", wide)
     plan = lockstep.Plan(graph, team)
     for _ in range(3):
-        assert plan.run(5)
+        assert plan.run(20)
         is_wrong.append(True)
         with pytest.raises(lockstep.UseError, match="waits for member 1, which has returned"):
             plan.run(2)

@@ -178,7 +178,7 @@ class Plan(Handle):
                 failures = self._graph._failures
                 failures.stop = self.request_stop
                 for each in self._graph._shared:
-                    each.left.clear()  # of a run that ended early
+                    each.forget()  # a run that ended early
             with failures:
                 code = c.lockstep_plan_run(self._open, iterations)
             return _outcome(code, failures)

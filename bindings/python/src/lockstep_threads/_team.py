@@ -96,9 +96,13 @@ class Shared:
     def __init__(self):
         self.values, self.waits, self.left, self.sees_all = {}, {}, {}, True
 
+    def forget(self):
+        self.waits.clear()
+        self.left.clear()
+
     def refuse_endless(self, me):
         """Fails, which ends the region, if a member waits for one that has returned: it would wait for ever."""
-        if not self.left or not self.sees_all:
+        if not self.sees_all:
             return
         for waiting, (kind, number, ranks) in self.waits.copy().items():
             for missing, done in self.left.copy().items():
@@ -110,10 +114,9 @@ class Shared:
                     )
 
 
-def _goes_on(code):
-    if code != OK:
-        raise_interruption()
-        raise error_of(code, last_error())
+def _fail(code):
+    raise_interruption()
+    raise error_of(code, last_error())
 
 
 class Member(Handle):
@@ -123,7 +126,7 @@ class Member(Handle):
     stopped they raise Stopped.
     """
 
-    __slots__ = ("_gathered", "_handle", "_met", "_published", "_shared", "_thread", "rank", "size")
+    __slots__ = ("_everyone", "_gathered", "_handle", "_met", "_published", "_shared", "_thread", "rank", "size")
 
     def __init__(self, handle, shared):
         self._handle, self._shared = handle, shared
@@ -133,6 +136,7 @@ class Member(Handle):
         self.rank: int = quick.lockstep_member_rank(handle)
         #: How many members the region has.
         self.size: int = quick.lockstep_member_size(handle)
+        self._everyone = range(self.size)
 
     @property
     def handle(self) -> int:
@@ -151,28 +155,32 @@ class Member(Handle):
         self._handle = None
 
     def _wait(self, kind, number, ranks, call, *arguments):
-        """What call() returns, which blocks until `ranks` have met so often (kind 0) or published that step (1)."""
-        self._shared.waits[self.rank] = kind, number, ranks
-        try:
-            self._shared.refuse_endless(self)
-            return call(*arguments)
-        finally:
-            del self._shared.waits[self.rank]
+        """What call() returns, which blocks until `ranks` have met so often (kind 0) or published that step (1). When it is
+        over, they have, so the note need not be taken back."""
+        shared = self._shared
+        shared.waits[self.rank] = kind, number, ranks
+        if shared.left:
+            shared.refuse_endless(self)
+        return call(*arguments)
 
     def _meet(self, call, *arguments):
         self._met += 1
-        return self._wait(0, self._met, range(self.size), call, *arguments)
+        return self._wait(0, self._met, self._everyone, call, *arguments)
 
     def _return(self):
         """The callable has returned, and so does nothing that others may wait for."""
-        self._shared.left[self.rank] = self._met, self._published
-        self._shared.refuse_endless(self)
-        if len(self._shared.left) == self.size:
-            self._shared.left.clear()  # a node has members again in the next iteration
+        shared = self._shared
+        shared.left[self.rank] = self._met, self._published
+        if shared.waits:
+            shared.refuse_endless(self)
+        if len(shared.left) == self.size:
+            shared.forget()  # a node has members again in the next iteration
 
     def sync_threads(self) -> None:
         """Blocks until every member has called it as often as this one."""
-        _goes_on(self._meet(c.lockstep_member_sync_threads, self._own()))
+        code = self._meet(c.lockstep_member_sync_threads, self._own())
+        if code != OK:
+            _fail(code)
 
     def gather(self, value: Value) -> list[Value]:
         """A barrier that gives every member the values of all, in the order of ranks."""
@@ -228,8 +236,8 @@ class Member(Handle):
 
         As Team.for_blocks otherwise.
         """
-        waits = functools.partial(self._meet, c.lockstep_member_for_range)
-        call = c.lockstep_member_for_range_nowait if nowait else waits
+        meets = functools.partial(self._meet, c.lockstep_member_for_range)
+        call = c.lockstep_member_for_range_nowait if nowait else meets
         handle = self._own()
         if not _run_blocks(call, self.request_stop, handle, first, last, function, context, schedule, chunk):
             raise Stopped()
@@ -241,8 +249,10 @@ class Member(Handle):
 
     def await_step(self, rank: int, step: int) -> None:
         """Blocks until member `rank` has published `step` or more."""
-        call, rank, step = c.lockstep_member_await_step, whole(rank, "the rank"), whole(step, "the step")
-        _goes_on(self._wait(1, step, (rank,), call, self._own(), rank, step))
+        handle, rank, step = self._own(), whole(rank, "the rank"), whole(step, "the step")
+        code = self._wait(1, step, (rank,), c.lockstep_member_await_step, handle, rank, step)
+        if code != OK:
+            _fail(code)
 
     @property
     def stop_requested(self) -> bool:
