@@ -492,9 +492,10 @@ LOCKSTEP_C_API int lockstep_graph_dot(const lockstep_graph* graph, char* buffer,
 /* A graph on a team: which member runs which node when. Graph and team outlive it. One thread at a time uses a plan. */
 typedef struct lockstep_plan lockstep_plan;
 
-/* A plan for the first `members` members of the team; 0: all. The plan does not see what is added to the graph later.
- * ERROR_GRAPH, with a text that names the nodes, if the graph makes no sense or needs more members than there are;
- * ERROR_ARGUMENT if the team has fewer members. */
+/* A plan for the first `members` members of the team; 0: all. ERROR_GRAPH, with a text that names the nodes, if the graph
+ * makes no sense or needs more members than there are; ERROR_ARGUMENT if the team has fewer members. If the graph changes
+ * later, the next run makes the plan anew first; ERROR_ARGUMENT from each run, with the same text, if the graph makes no
+ * sense then. */
 LOCKSTEP_C_API int lockstep_plan_create(const lockstep_graph* graph, lockstep_team* team, size_t members,
                                         lockstep_plan** plan);
 /* ERROR_USE, and nothing has changed, while the plan runs. */

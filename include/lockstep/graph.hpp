@@ -20,7 +20,8 @@
 //   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
 //            the nodes that it depends on were skipped. If the test of such an edge was skipped, the edge fails.
 //
-// One thread at a time builds a graph. The graph must outlive its plans. A plan does not see what is added later.
+// One thread at a time builds a graph. The graph must outlive its plans. If the graph has changed when a run of a plan
+// begins, the plan is made anew first (plan.hpp); so no other thread changes it then.
 //
 // Order  GRAPH-1, GRAPH-3, GRAPH-4.
 // Errors a node of another graph, an edge from a node to itself, a bad number: std::invalid_argument, and nothing has

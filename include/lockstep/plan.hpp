@@ -9,6 +9,9 @@
 // its first five iterations (or fewer, of a graph with loops). The next run then makes the plan anew, once, and
 // allocates. A plan does not learn after measure(), run_by() or refine(). report() says what was done.
 //
+// If nodes, edges or hints were added to the graph since, the next run makes the plan anew first, as its constructor
+// did: it allocates, it may fail as the constructor does, and what was measured is lost. A node may add to its own graph.
+//
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
 //   PLAN-2  A member that is late does not hold up what others can do. A member that would wait for a node runs it itself
 //           if the node can begin, unless it is pinned or team-wide. So a node may run on any member's thread.
@@ -29,7 +32,7 @@
 //        (docs/performance.md); to plan 10 000 nodes 7 to 9 ms (decision 0019).
 // Order  PLAN-1; between nodes that of graph.hpp.
 // Errors a graph that makes no sense, and one that needs more members: std::invalid_argument with a text that names the
-//        nodes. PLAN-5: std::logic_error. run() throws what a node threw (PLAN-3).
+//        nodes; from a run, if the graph has become so. PLAN-5: std::logic_error. run() throws what a node threw (PLAN-3).
 // Example
 //   int frames = 0;
 //   lockstep::graph g;
@@ -65,7 +68,7 @@ struct timed_run {
   std::chrono::nanoseconds took;  ///< from the call to the return
   std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0; at most `took`
   /// In a run that was late, the node that took longest beyond what it usually takes. Null if none did: then the time
-  /// was lost before or between nodes. Valid while the graph lives.
+  /// was lost before or between nodes. Valid until the plan ends or is made anew.
   const char* cause;
   std::chrono::nanoseconds excess;  ///< how much longer that node took
 };

@@ -125,7 +125,7 @@ class iteration_mark {
 
 class flow_machine {
  public:
-  /// Graph and check outlive it. `stop` and `policy`: those of the team. A plan without a team has none, and never runs.
+  /// Takes copies of graph and check. `stop` and `policy`: those of the team. A plan without a team has none, and never runs.
   flow_machine(const graph_model& of, const flow& graph, flow_plan made,
                const std::vector<node_function>& functions, wait_policy policy, stop_source* stop)
       : model(of),
@@ -249,8 +249,8 @@ class flow_machine {
   /// What a node has returned last; false if it was skipped.
   bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
 
-  const graph_model& model;
-  const flow& checked;
+  const graph_model model;
+  const flow checked;
   const flow_plan plan;
   flow_board board;
   std::vector<bound_call> calls;  ///< as in the plan

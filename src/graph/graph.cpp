@@ -34,14 +34,14 @@ LOCKSTEP_INLINE void report_missing(const void* buffer, std::size_t wanted,
 
 LOCKSTEP_INLINE graph_node graph_node::cost(std::chrono::nanoseconds time) const {
   refuse_unless_of_graph("cost");
-  of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
+  of_->changed().nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
   return *this;
 }
 LOCKSTEP_INLINE graph_node graph_node::pin(std::size_t rank) const {
   refuse_unless_of_graph("pin");
   detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
                         detail::max_participants - 1);
-  of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
+  of_->changed().nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
 LOCKSTEP_INLINE graph_node graph_node::keep_near(const graph_node& other) const {
@@ -50,7 +50,7 @@ LOCKSTEP_INLINE graph_node graph_node::keep_near(const graph_node& other) const 
     detail::fail_argument(
         "lockstep::graph_node::keep_near: the other node belongs to another graph");
   }
-  of_->model.wishes.push_back({index_, other.index_});
+  of_->changed().wishes.push_back({index_, other.index_});
   return *this;
 }
 LOCKSTEP_INLINE const std::string& graph_node::name() const {
@@ -89,7 +89,7 @@ LOCKSTEP_INLINE graph_node graph::add(std::string name, detail::node_function f,
   made.width = static_cast<std::uint32_t>(width);
   made.is_wide = is_wide;
   made.returns_bool = f.returns_bool();
-  own().model.nodes.push_back(std::move(made));
+  own().changed().nodes.push_back(std::move(made));
   own().functions.push_back(std::move(f));
   return graph_node(&own(), static_cast<detail::node_index>(own().model.nodes.size() - 1));
 }
@@ -116,7 +116,7 @@ LOCKSTEP_INLINE void graph::check_join(const char* function, const graph_block& 
 LOCKSTEP_INLINE void graph::join(const graph_block& from, const graph_block& to,
                                  detail::edge_kind kind) {
   for (const detail::node_index a : from.lasts_) {
-    for (const detail::node_index b : to.firsts_) own().model.edges.push_back({a, b, kind});
+    for (const detail::node_index b : to.firsts_) own().changed().edges.push_back({a, b, kind});
   }
 }
 
@@ -155,14 +155,14 @@ LOCKSTEP_INLINE std::string graph::join_by_channel(const graph_block& from, cons
          detail::quoted(own().model, to.lasts_[0]);
 }
 LOCKSTEP_INLINE graph& graph::overlap() {
-  own().model.overlaps = true;
+  own().changed().overlaps = true;
   return *this;
 }
 
 LOCKSTEP_INLINE graph& graph::repeat_while(const graph_node& test, const graph_node& first) {
   check_own("repeat_while", test.of_);
   check_own("repeat_while", first.of_);
-  own().model.feedbacks.push_back(
+  own().changed().feedbacks.push_back(
       {test.index_, first.index_, std::uint32_t{detail::model_feedback::while_true}});
   return *this;
 }
@@ -172,7 +172,7 @@ LOCKSTEP_INLINE graph& graph::feedback(const graph_node& from, const graph_node&
   check_own("feedback", to.of_);
   detail::checked_range("lockstep::graph::feedback", "as the delay", delay, 0, most_delay);
   if (delay == 0) return edge(from, to);
-  own().model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
+  own().changed().feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
   return *this;
 }
 

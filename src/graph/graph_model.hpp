@@ -70,8 +70,15 @@ struct graph_body {
   graph_body(const graph_body&) = delete;
   graph_body& operator=(const graph_body&) = delete;
 
+  /// The model, to be changed: plans of the graph are made anew (plan_body.hpp).
+  graph_model& changed() noexcept {
+    ++changes;
+    return model;
+  }
+
   graph_model model;
   std::vector<node_function> functions;  // one for each node; an empty one does nothing
+  std::uint64_t changes = 0;
 };
 struct graph_access {
   static graph_body& body_of(const graph& of) { return of.own(); }

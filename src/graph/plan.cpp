@@ -19,38 +19,49 @@ namespace detail {
 LOCKSTEP_INLINE plan_body::plan_body(const graph_body& of, team_host* on, std::size_t members,
                                      call_site made_in)
     : graph(of),
-      model(of.model),
-      checked(make_flow(of.model)),
-      functions(of.functions),
       host(on),
       team_stop(on != nullptr ? &on->core().stop() : nullptr),
       where(made_in),
       most_members(members) {
-  if (!checked.problem.empty()) fail_argument("lockstep::plan: %s", checked.problem.c_str());
-  bool has_hints = false;
-  for (const model_node& each : model.nodes) {
-    costs.push_back(each.cost);
-    needs_all |= each.is_wide || each.pin != no_node;
-    has_hints |= each.cost >= 0;
-  }
-  make();
-  learns = !has_hints && !needs_all && host != nullptr && machine->plan.members > 1;
+  follow_graph();
   misuse::note(&graph, misuse::role::plan);
   misuse::note(host, misuse::role::plan);
 }
 
-LOCKSTEP_INLINE void plan_body::make() {
-  flow_plan made = make_flow_plan(model, checked, costs, most_members);
+LOCKSTEP_INLINE void plan_body::follow_graph() {
+  const graph_model& model = graph.model;
+  const flow checked = make_flow(model);
+  if (!checked.problem.empty()) fail_argument("lockstep::plan: %s", checked.problem.c_str());
+  std::vector<double> hints;
+  bool has_hints = false, is_bound = false;
+  for (const model_node& each : model.nodes) {
+    hints.push_back(each.cost);
+    is_bound |= each.is_wide || each.pin != no_node;
+    has_hints |= each.cost >= 0;
+  }
+  make(model, checked, hints);
+  needs_all = is_bound;
+  costs = std::move(hints);
+  learns = !has_hints && !needs_all && host != nullptr && machine->plan.members > 1;
+  iterations_to_time = 5;
+  begin_of_ticks = learnt_from = runs = measured_iterations = measured_time = 0;
+  changes = graph.changes;
+}
+
+LOCKSTEP_INLINE void plan_body::make(const graph_model& model, const flow& checked,
+                                     const std::vector<double>& by) {
+  flow_plan made = make_flow_plan(model, checked, by, most_members);
   if (!made.problem.empty()) fail_argument("lockstep::plan: %s", made.problem.c_str());
   const wait_policy policy = host != nullptr ? host->policy() : wait_policy();
-  machine.reset(new flow_machine(model, checked, std::move(made), functions, policy, team_stop));
+  machine.reset(
+      new flow_machine(model, checked, std::move(made), graph.functions, policy, team_stop));
   machine->where = where;
 }
 
 LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
   bool has_some = false;
   const std::uint64_t clock = time_of_nothing();
-  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < costs.size(); ++i) {
     const node_times& of = machine->times[i];
     if (of.count == 0) continue;
     has_some = true;
@@ -65,7 +76,7 @@ LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
 LOCKSTEP_INLINE bool plan_body::refine(double nanoseconds_a_tick) {
   const bool has_some = take_times(nanoseconds_a_tick);
   if (!has_some) return false;
-  make();
+  make(machine->model, machine->checked, costs);
   measured_iterations = measured_time = 0;  // of the plan before
   return true;
 }
@@ -99,7 +110,7 @@ LOCKSTEP_INLINE void plan_body::learn() {
                         time = detail::monotonic_nanoseconds() - begin_of_time;
     if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
         !are_times_as_guessed()) {
-      make();
+      make(machine->model, machine->checked, costs);
       learnt_from = runs;
     }
     learns = false;
@@ -168,6 +179,7 @@ class plan_run {
       : of_(of), goes_on_(goes_on), is_timed_(is_timed) {
     if (of.is_running || of.has_started || of.host == nullptr) of.check_ready(function);
     of.check_lives(function);
+    if (of.changes != of.graph.changes) of.follow_graph();
     of.iterations = iterations;
     of.gate = gate;
     if (is_timed) {
@@ -403,11 +415,13 @@ LOCKSTEP_INLINE std::chrono::nanoseconds plan::predicted_time() const {
 LOCKSTEP_INLINE std::string plan::report() const { return detail::report_of(body()); }
 
 LOCKSTEP_INLINE std::string plan::dot() const {
-  return detail::dot_of(body().model, body().checked, body().machine->plan);
+  const detail::flow_machine& of = *body().machine;
+  return detail::dot_of(of.model, of.checked, of.plan);
 }
 
 LOCKSTEP_INLINE std::string plan::text() const {
-  return detail::text_of(body().model, body().checked, body().machine->plan);
+  const detail::flow_machine& of = *body().machine;
+  return detail::text_of(of.model, of.checked, of.plan);
 }
 
 LOCKSTEP_INLINE void plan::request_stop() {

@@ -34,7 +34,9 @@ struct plan_body {
   plan_body(const plan_body&) = delete;
   plan_body& operator=(const plan_body&) = delete;
 
-  void make();
+  /// Makes the plan of the graph as it is now, with its hints. If that fails, the plan stays as it was.
+  void follow_graph();
+  void make(const graph_model& model, const flow& checked, const std::vector<double>& by);
   /// Takes over the times that were measured. False if there are none.
   bool take_times(double nanoseconds_a_tick);
   /// Takes over the times, and makes the plan anew with them. False if there are none.
@@ -69,13 +71,11 @@ struct plan_body {
   void run_on_caller(const stops_with_region& around);
 
   const graph_body& graph;
-  graph_model model;
-  flow checked;
-  const std::vector<node_function>& functions;
   team_host* const host;
   stop_source* const team_stop;
   source_place where;  ///< where the plan was made
   std::size_t most_members;
+  std::uint64_t changes;  ///< of the graph, when the plan was made
   std::vector<double> costs;
   owner<flow_machine> machine;
   bool needs_all = false;  ///< every member has to come
@@ -91,14 +91,14 @@ struct plan_body {
 
   // If no node has a hint, the plan times its first iterations, and is made anew before the next run.
   bool learns = false;
-  std::uint64_t iterations_to_time = 5;
-  std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
-  std::uint64_t learnt_from = 0;  ///< from how many runs; 0 for the first plan, and after refine()
+  std::uint64_t iterations_to_time;
+  std::uint64_t begin_of_ticks, begin_of_time;
+  std::uint64_t learnt_from;  ///< from how many runs; 0 for the first plan, and after refine()
 
   // Measured: the recent time of an iteration on one thread, and the number of runs.
   double time_alone = 0;
-  std::uint64_t runs = 0;
-  std::uint64_t measured_iterations = 0, measured_time = 0;
+  std::uint64_t runs;
+  std::uint64_t measured_iterations, measured_time;
 };
 
 /// The node whose last run exceeded its earlier mean by the most.

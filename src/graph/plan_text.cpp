@@ -129,7 +129,7 @@ LOCKSTEP_INLINE std::string text_of(const graph_model& of, const flow& checked,
 LOCKSTEP_INLINE const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
   const char* cause = nullptr;
   double most = 0;
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < of.machine->model.nodes.size(); ++i) {
     const node_times& at = of.machine->times[i];
     if (at.count == 0) continue;
     const double last = static_cast<double>(at.last_end - at.last_begin);
@@ -138,7 +138,7 @@ LOCKSTEP_INLINE const char* cause_of_delay(const plan_body& of, std::chrono::nan
                      : static_cast<double>(of.machine->plan.costs[i]) * tick_clock::rate() / 1e9;
     if (last - usual <= most) continue;
     most = last - usual;
-    cause = of.model.nodes[i].name.c_str();
+    cause = of.machine->model.nodes[i].name.c_str();
   }
   excess = std::chrono::nanoseconds(
       static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
@@ -154,7 +154,7 @@ LOCKSTEP_INLINE std::string in_microseconds(double nanoseconds) {
 LOCKSTEP_INLINE std::string report_of(const plan_body& of) {
   const flow_machine& machine = *of.machine;
   const flow_plan& plan = machine.plan;
-  std::string text = counted(of.model.nodes.size(), "node") + " on " +
+  std::string text = counted(machine.model.nodes.size(), "node") + " on " +
                      counted(plan.members, "member") + ", " + counted(plan.waits.size(), "wait") +
                      "\n";
   const auto predicted = [](plan_time each) { return in_microseconds(static_cast<double>(each)); };
@@ -169,11 +169,11 @@ LOCKSTEP_INLINE std::string report_of(const plan_body& of) {
       static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
   text += "measured: an iteration " + in_microseconds(each) + "\n";
   std::vector<double> busy(plan.members, 0);
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < machine.model.nodes.size(); ++i) {
     const node_times& at = machine.times[i];
     const double sum = tick_clock::nanoseconds(at.sum);
     busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
-    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
+    text += "  " + quoted(machine.model, static_cast<node_index>(i)) + " on member " +
             std::to_string(plan.member_of[i]) + ": ";
     if (at.count == 0) {
       text += "not measured\n";

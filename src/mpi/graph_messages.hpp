@@ -43,13 +43,13 @@ struct placed_graph {
 struct world_graph_access {
   static placed_graph placed(const lockstep::mpi::world_graph& of) {
     placed_graph made;
-    made.nodes = &graph_access::body_of(of).model;
+    made.nodes = &body_of(of).model;
     made.rank_of = of.rank_of_;
     made.data = of.data_;
     return made;
   }
-  static const std::vector<node_function>& functions(const lockstep::mpi::world_graph& of) {
-    return graph_access::body_of(of).functions;
+  static const graph_body& body_of(const lockstep::mpi::world_graph& of) {
+    return graph_access::body_of(of);
   }
 };
 

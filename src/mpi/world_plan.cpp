@@ -245,14 +245,15 @@ class world_plan_body {
         policy_(ranks.policy(on.size())),
         ranks_(ranks.comm(), ranks.thread_level(), policy_, "lockstep::mpi::world_plan"),
         graph_(world_graph_access::placed(of)),
+        body_(world_graph_access::body_of(of)),
+        changes_(body_.changes),
         channels_(ranks_, state_) {
     ranks_.agree(own_problem());
     compare();
     split_ = split_of(graph_, ranks_.size());
     if (!split_.problem.empty()) ranks_.refuse(split_.problem);  // the same on all ranks
     state_.answers.assign(graph_.nodes->nodes.size(), 0);
-    functions_.reset(
-        new rank_functions(split_, world_graph_access::functions(of), state_, channels_));
+    functions_.reset(new rank_functions(split_, body_.functions, state_, channels_));
     const node_index at = ranks_.level() == MPI_THREAD_FUNNELED ? 0 : no_node;
     const rank_part own = part_of_rank(graph_, split_, ranks_.rank());
     local_graph_ = graph_of(own, *functions_, at);
@@ -265,6 +266,9 @@ class world_plan_body {
   world_plan_body& operator=(const world_plan_body&) = delete;
 
   bool run(std::size_t iterations) {
+    if (body_.changes != changes_) {  // on all ranks, as all build the same graph
+      fail_use("lockstep::mpi::world_plan::run: the graph has changed; make a new plan of it");
+    }
     if (!begin(iterations)) return false;
     const meeting_record met = run_and_end(
         // A rank without nodes is ready at once.
@@ -350,6 +354,8 @@ class world_plan_body {
   const wait_policy policy_;
   communicator ranks_;
   const placed_graph graph_;
+  const graph_body& body_;
+  const std::uint64_t changes_;  ///< of the graph, when the plan was made
   graph_split split_;
   part_state state_;
   graph_channels channels_;

@@ -572,6 +572,86 @@ TEST_P(plan_run, stays_as_it_is_where_the_user_has_a_say) {
   EXPECT_FALSE(two_chains::is_new(measured));
 }
 
+TEST_P(plan_run, runs_what_was_added_to_its_graph_since_the_run_before) {
+  team on(members(), policy());
+  graph g;
+  std::string order;
+  const auto write = [&](char name) { return [&order, name] { order += name; }; };
+  const auto a = g.node("a", write('a')), b = g.node("b", write('b'));
+  auto whole = g.series(a, b);
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(7));  // it has learnt, too
+  order.clear();
+  whole = g.series(whole, g.node("c", write('c')));
+  ASSERT_TRUE(flow.run(2));
+  EXPECT_EQ(order, "abcabc");
+  order.clear();
+  int turns = 0;
+  g.loop(g.series(whole, g.node("again", [&] { return ++turns % 3 != 0; })));
+  EXPECT_TRUE(flow.start().join());
+  EXPECT_EQ(order, "abcabcabc");
+  order.clear();
+  const auto test = g.node("no", [] { return false; });
+  g.edge_if(test, a);
+  ASSERT_TRUE(flow.measure(1));
+  EXPECT_EQ(order, "") << "all others depend on 'a'";
+  EXPECT_NE(flow.text().find("'no'"), std::string::npos) << flow.text();
+}
+
+TEST_P(plan_run, heeds_a_pin_and_an_edge_that_came_after_it) {
+  team on(members(), policy());
+  graph g;
+  std::size_t ran_first = 0, ran_last = 0, count = 0;
+  std::thread::id pinned_to, last;
+  const auto a = g.node("a", [&] { ran_first = ++count, pinned_to = std::this_thread::get_id(); });
+  plan flow(g, on);
+  const auto z = g.node("z", [&] { ran_last = ++count; });
+  g.edge(z, a);
+  a.pin(members() - 1);
+  ASSERT_TRUE(flow.run());
+  EXPECT_LT(ran_last, ran_first);
+  on.run([&](member& me) {
+    if (me.rank() + 1 == me.size()) last = std::this_thread::get_id();
+  });
+  EXPECT_EQ(pinned_to, last);
+}
+
+TEST_P(plan_run, stays_as_it_was_and_refuses_each_run_when_its_graph_became_wrong) {
+  team on(members(), policy());
+  graph g;
+  int count = 0;
+  const auto a = g.node("a", [&] { ++count; }), b = g.node("b", [&] { ++count; });
+  g.edge(a, b);
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run());
+  const std::string text = flow.text();
+  g.edge(b, a);
+  for (int i = 0; i < 2; ++i) {
+    try {
+      flow.run();
+      ADD_FAILURE() << "a cycle";
+    } catch (const std::invalid_argument& wrong) {
+      EXPECT_NE(std::string(wrong.what()).find("'a' -> 'b' -> 'a'"), std::string::npos)
+          << wrong.what();
+    }
+  }
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(flow.text(), text);
+  EXPECT_FALSE(flow.refine());
+}
+
+TEST_P(plan_run, runs_what_a_node_has_added_to_its_graph_in_the_next_run) {
+  team on(members(), policy());
+  graph g;
+  std::size_t count = 0;
+  const auto grow = g.node("grow", [&] { g.node("new", [&] { ++count; }).pin(0); });
+  grow.pin(0);
+  plan flow(g, on);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(flow.run());
+  EXPECT_EQ(g.size(), 5U);
+  EXPECT_EQ(count, 0U + 1 + 2 + 3);
+}
+
 TEST_P(plan_run, says_which_node_made_it_late) {
   team on(members(), policy());
   graph g;

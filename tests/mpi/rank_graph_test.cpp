@@ -116,7 +116,7 @@ struct rank_of_test {
         placed(world::world_graph_access::placed(of)),
         part(world::part_of_rank(placed, split, rank)),
         transport(through, state),
-        functions(split, world::world_graph_access::functions(of), state, transport),
+        functions(split, world::world_graph_access::body_of(of).functions, state, transport),
         local(world::graph_of(part, functions, is_pinned ? 0 : lockstep::detail::no_node)),
         team(members),
         plan(local, team) {

@@ -286,6 +286,17 @@ TEST_P(world_graphs, a_graph_that_makes_no_sense_is_refused_on_all_ranks) {
   EXPECT_TRUE(has(refusal([&] { world_plan(lost, world_, team_); }), "null pointer"));
 }
 
+TEST_P(world_graphs, a_graph_that_was_changed_needs_a_new_plan) {
+  world_graph g;
+  g.node(0, "first", [] {});
+  world_plan flow(g, world_, team_);
+  ASSERT_TRUE(flow.run());
+  int count = 0;
+  g.node(world_.rank(), "second", [&] { ++count; });
+  EXPECT_THROW(flow.run(), std::logic_error);
+  EXPECT_EQ(count, 0);
+}
+
 TEST_P(world_graphs, ranks_that_ask_for_different_numbers_of_iterations) {
   if (world_.size() == 1) GTEST_SKIP() << "there is one number only";
   world_graph g;

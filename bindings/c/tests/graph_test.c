@@ -307,7 +307,11 @@ static void bad_graphs_are_refused(lockstep_team* team) {
   CHECK_FAILS(lockstep_graph_edge(graph, 5, 1), LOCKSTEP_ERROR_ARGUMENT, "from is node 5");
   CHECK_FAILS(lockstep_graph_edge(graph, 1, 1), LOCKSTEP_ERROR_ARGUMENT, "there");
   CHECK_OK(lockstep_graph_edge(graph, 0, 1));
+  CHECK_OK(lockstep_plan_create(graph, team, 0, &plan));
+  CHECK_OK(lockstep_plan_run(plan, 1));
   CHECK_OK(lockstep_graph_edge(graph, 1, 0));
+  CHECK_FAILS(lockstep_plan_run(plan, 1), LOCKSTEP_ERROR_ARGUMENT, "'here' -> 'there' -> 'here'");
+  CHECK_OK(lockstep_plan_destroy(plan));
   CHECK_OK(lockstep_graph_validate(graph, text, sizeof text, &length));
   CHECK(length > 0 && strstr(text, "here") != NULL);
   CHECK_FAILS(lockstep_plan_create(graph, team, 0, &plan), LOCKSTEP_ERROR_GRAPH, "here");

@@ -37,6 +37,20 @@ def test_tests_choose_and_repeat(team):
     assert trace == [0, -1, 2, -3] and len(turns) == 20
 
 
+def test_a_plan_runs_what_was_added_to_its_graph(team):
+    trace = []
+    graph = lockstep.Graph()
+    first = graph.node("first", lambda i: trace.append("first"))
+    plan = lockstep.Plan(graph, team)
+    assert plan.run()
+    second = graph.node("second", lambda i: trace.append("second"))
+    graph.edge(first, second)
+    assert plan.run() and trace == ["first", "first", "second"]
+    graph.edge(second, first)
+    with pytest.raises(lockstep.ArgumentError, match="'first' -> 'second' -> 'first'"):
+        plan.run()
+
+
 def test_wide_nodes_have_members(team):
     sums = []
 
@@ -50,6 +64,28 @@ def test_wide_nodes_have_members(team):
     assert lockstep.Plan(graph, team).run(3)
     n = team.size
     assert sums == [(n, n * (n - 1) // 2 + i * n) for i in range(3)]
+
+
+def test_a_member_that_leaves_a_wide_node_early_is_named(team):
+    if team.size == 1:
+        pytest.skip("nobody waits")
+    is_wrong = []
+
+    def wide(me, iteration):
+        for _ in range(3 * iteration % 5):
+            me.sync_threads()
+        if not (is_wrong and me.rank == 1):
+            me.sync_threads()
+
+    graph = lockstep.Graph()
+    graph.wide_node("wide", wide)
+    plan = lockstep.Plan(graph, team)
+    for _ in range(3):
+        assert plan.run(20)
+        is_wrong.append(True)
+        with pytest.raises(lockstep.UseError, match="waits for member 1, which has returned"):
+            plan.run(2)
+        is_wrong.clear()
 
 
 def test_native_nodes(team, kernels):

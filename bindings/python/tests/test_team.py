@@ -257,6 +257,53 @@ def test_members_that_wait_for_each_other_do_not_hold_the_lock():
         worker.join()
 
 
+@pytest.mark.parametrize(
+    "wait, missing",
+    [
+        (lambda me, other: me.sync_threads(), ""),
+        (lambda me, other: me.sync_sum(1), ""),
+        (lambda me, other: me.for_blocks(0, 100, lambda first, last: None), ""),
+        (lambda me, other: me.await_step(other, 1), "step 1 of "),
+    ],
+)
+@pytest.mark.parametrize("comes_late", [False, True])
+def test_a_member_that_returns_early_is_named(team, wait, missing, comes_late):
+    if team.size == 1:
+        pytest.skip("nobody waits")
+    for early in 0, team.size - 1:
+
+        def region(me):
+            me.sync_threads()
+            me.for_blocks(0, 10, lambda first, last: None)
+            if me.rank == early:
+                time.sleep(0 if comes_late else 0.01)
+                return
+            time.sleep(0.01 if comes_late else 0)
+            wait(me, early)
+
+        for _ in range(2):
+            with pytest.raises(lockstep.UseError, match=f"waits for {missing}member {early}, which has returned"):
+                team.run(region)
+    assert team.run(lambda me: me.sync_threads())
+
+
+def test_members_return_at_different_times_and_after_a_stop(team):
+    def steps(me):
+        me.publish(me.rank + 1)
+        for rank in range(me.size):
+            me.await_step(rank, rank + 1)
+        if me.rank == 0:
+            me.request_stop()
+            return
+        with pytest.raises(lockstep.Stopped):
+            while True:
+                me.sync_threads()
+
+    for _ in range(5):
+        assert not team.run(steps)
+        assert team.run(lambda me: time.sleep(0.001 * me.rank))
+
+
 def test_threads_take_turns_at_a_team():
     counts = []
     with lockstep.Team(2) as team:

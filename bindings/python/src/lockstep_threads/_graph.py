@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ._errors import UseError
 from ._functions import NO_FAILURES, Failures, NodeFunction, TestFunction, WideFunction, context_for, native
 from ._library import Handle, c, check, encoded, end, made, nanoseconds, quick, text_of, whole
-from ._team import Callback, Member, _outcome
+from ._team import Callback, Member, Shared, _outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class Graph(Handle):
     def __init__(self) -> None:
         self._handle = made(c.lockstep_graph_create)
         self._kept, self._failures, self._one_run = [], Failures(), threading.Lock()
-        self._has_callables = False
+        self._has_callables, self._shared = False, []
         self._finalizer = weakref.finalize(self, end, c.lockstep_graph_destroy, self._handle)
         self._finalizer.atexit = False
 
@@ -78,12 +78,14 @@ class Graph(Handle):
         self, name: str, function: Callable[[Member, int], object] | NativeFunction, width: int = 0, context: Context = None
     ) -> int:
         """Adds a node that `width` members run together, 0: all: function(member, iteration). Its number."""
-        failures, shared = self._failures, {}  # a node never runs beside itself
+        failures, shared = self._failures, Shared()  # a node never runs beside itself
+        self._shared.append(shared)
 
         def part(handle, iteration):
             me = Member(handle, shared)
             try:
                 function(me, iteration)
+                me._return()
             finally:
                 me._leave()
 
@@ -175,6 +177,8 @@ class Plan(Handle):
             if self._graph._has_callables:
                 failures = self._graph._failures
                 failures.stop = self.request_stop
+                for each in self._graph._shared:
+                    each.forget()  # a run that ended early
             with failures:
                 code = c.lockstep_plan_run(self._open, iterations)
             return _outcome(code, failures)

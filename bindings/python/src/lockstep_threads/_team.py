@@ -87,6 +87,38 @@ def _outcome(code, failures):
     raise error_of(code, last_error())
 
 
+class Shared:
+    """What the members of a region share: the values that they gather, who waits for what, and what those have done that have
+    returned. `sees_all`: no native function was given a member."""
+
+    __slots__ = ("left", "sees_all", "values", "waits")
+
+    def __init__(self):
+        self.values, self.waits, self.left, self.sees_all = {}, {}, {}, True
+
+    def forget(self):
+        self.waits.clear()
+        self.left.clear()
+
+    def refuse_endless(self, me):
+        """Fails, which ends the region, if a member waits for one that has returned: it would wait for ever."""
+        if not self.sees_all:
+            return
+        for waiting, (kind, number, ranks) in self.waits.copy().items():
+            for missing, done in self.left.copy().items():
+                if missing in ranks and done[kind] < number and not me.stop_requested:
+                    what = f"step {number} of member {missing}" if kind else f"member {missing}"
+                    raise UseError(
+                        f"lockstep.Member: member {waiting} of {me.size} waits for {what}, which has returned from its part; "
+                        "all members call the same functions in the same order"
+                    )
+
+
+def _fail(code):
+    raise_interruption()
+    raise error_of(code, last_error())
+
+
 class Member(Handle):
     """A member of a region: for the callable that was given it, on its thread, until that returns.
 
@@ -94,19 +126,25 @@ class Member(Handle):
     stopped they raise Stopped.
     """
 
-    __slots__ = ("_handle", "_meetings", "_shared", "_thread", "rank", "size")
+    __slots__ = ("_everyone", "_gathered", "_handle", "_met", "_published", "_shared", "_thread", "rank", "size")
 
     def __init__(self, handle, shared):
-        self._handle, self._shared, self._meetings = handle, shared, 0
+        self._handle, self._shared = handle, shared
+        self._gathered = self._met = self._published = 0
         self._thread = threading.get_ident()
         #: 0 to size - 1; the caller of run() is 0.
         self.rank: int = quick.lockstep_member_rank(handle)
         #: How many members the region has.
         self.size: int = quick.lockstep_member_size(handle)
+        self._everyone = range(self.size)
 
     @property
     def handle(self) -> int:
         """The address of the lockstep_member, for native functions that this callable calls."""
+        self._shared.sees_all = False
+        return self._own()
+
+    def _own(self):
         if self._handle is None:
             raise UseError("lockstep.Member: its region is over; a member is for the callable that was given it")
         if self._thread != threading.get_ident():
@@ -116,22 +154,43 @@ class Member(Handle):
     def _leave(self):
         self._handle = None
 
+    def _wait(self, kind, number, ranks, call, *arguments):
+        """What call() returns, which blocks until `ranks` have met so often (kind 0) or published that step (1). When it is
+        over, they have, so the note need not be taken back."""
+        shared = self._shared
+        shared.waits[self.rank] = kind, number, ranks
+        if shared.left:
+            shared.refuse_endless(self)
+        return call(*arguments)
+
+    def _meet(self, call, *arguments):
+        self._met += 1
+        return self._wait(0, self._met, self._everyone, call, *arguments)
+
+    def _return(self):
+        """The callable has returned, and so does nothing that others may wait for."""
+        shared = self._shared
+        shared.left[self.rank] = self._met, self._published
+        if shared.waits:
+            shared.refuse_endless(self)
+        if len(shared.left) == self.size:
+            shared.forget()  # a node has members again in the next iteration
+
     def sync_threads(self) -> None:
         """Blocks until every member has called it as often as this one."""
-        code = c.lockstep_member_sync_threads(self.handle)
+        code = self._meet(c.lockstep_member_sync_threads, self._own())
         if code != OK:
-            raise_interruption()
-            raise error_of(code, last_error())
+            _fail(code)
 
     def gather(self, value: Value) -> list[Value]:
         """A barrier that gives every member the values of all, in the order of ranks."""
-        self._meetings += 1
-        number = self._meetings
-        values = self._shared.setdefault((number, self.size), [None] * self.size)
+        self._gathered += 1
+        number, of_all = self._gathered, self._shared.values
+        values = of_all.setdefault((number, self.size), [None] * self.size)
         values[self.rank] = value
         self.sync_threads()
         # All members have come to this one, so all have done with the one before.
-        self._shared.pop((number - 1, self.size), None)
+        of_all.pop((number - 1, self.size), None)
         return list(values)
 
     def sync_reduce(self, value: Value, operation: Callable[[Value, Value], Value]) -> Value:
@@ -160,7 +219,7 @@ class Member(Handle):
         """The part of [first, last) that is this member's, as a range: contiguous, in the order of ranks."""
         start, stop = c_int64(), c_int64()
         first, last = index(first, "first"), index(last, "last")
-        check(quick.lockstep_member_block(self.handle, first, last, byref(start), byref(stop)))
+        check(quick.lockstep_member_block(self._own(), first, last, byref(start), byref(stop)))
         return range(start.value, stop.value)
 
     def for_blocks(
@@ -177,29 +236,31 @@ class Member(Handle):
 
         As Team.for_blocks otherwise.
         """
-        call = c.lockstep_member_for_range_nowait if nowait else c.lockstep_member_for_range
-        handle = self.handle
+        meets = functools.partial(self._meet, c.lockstep_member_for_range)
+        call = c.lockstep_member_for_range_nowait if nowait else meets
+        handle = self._own()
         if not _run_blocks(call, self.request_stop, handle, first, last, function, context, schedule, chunk):
             raise Stopped()
 
     def publish(self, step: int) -> None:
         """This member has finished `step`, and all before it. Steps only grow; they begin at 0."""
-        check(quick.lockstep_member_publish(self.handle, whole(step, "the step")))
+        check(quick.lockstep_member_publish(self._own(), whole(step, "the step")))
+        self._published = step
 
     def await_step(self, rank: int, step: int) -> None:
         """Blocks until member `rank` has published `step` or more."""
-        code = c.lockstep_member_await_step(self.handle, whole(rank, "the rank"), whole(step, "the step"))
+        handle, rank, step = self._own(), whole(rank, "the rank"), whole(step, "the step")
+        code = self._wait(1, step, (rank,), c.lockstep_member_await_step, handle, rank, step)
         if code != OK:
-            raise_interruption()
-            raise error_of(code, last_error())
+            _fail(code)
 
     @property
     def stop_requested(self) -> bool:
-        return quick.lockstep_member_stop_requested(self.handle) != 0
+        return quick.lockstep_member_stop_requested(self._own()) != 0
 
     def request_stop(self) -> None:
         """Ends the region: run() returns False."""
-        check(quick.lockstep_member_request_stop(self.handle))
+        check(quick.lockstep_member_request_stop(self._own()))
 
 
 def _chunk_of(schedule, chunk):
@@ -224,12 +285,13 @@ def _region_callback(function, stop):
     found = native(function, RegionFunction)
     if found is not None:
         return found, NO_FAILURES
-    failures, shared = Failures(stop), {}
+    failures, shared = Failures(stop), Shared()
 
     def region(handle):
         me = Member(handle, shared)
         try:
             function(me)
+            me._return()
         finally:
             me._leave()
 
