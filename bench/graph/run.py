@@ -106,11 +106,11 @@ def run(options):
     order = [row.name() for row in plan.rows(bench.available(), cpus, options.seconds)]
     found, failures = records_of(bench, options, rows, order)
     result = {"program": "graph", "quick": options.quick, "machine": machine, "date": datetime.date.today().isoformat(),
-              "samples": options.samples, "seconds": options.seconds, "verdict": targets.verdicts(found), "rows": found}
+              "samples": options.samples, "seconds": options.seconds, "rows": found}
     print(team.machine_line(machine))
     quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
     print(f"samples: {options.samples} of {options.seconds:.3g} s{quick}\n\n{to_text(found, options.all)}\n{LEGEND}")
-    print("\n".join([f"\nVerdict{' (quick)' if options.quick else ''}", *map(targets.to_line, result["verdict"])]))
+    print("\n".join([f"\nVerdict{' (quick)' if options.quick else ''}", *map(targets.to_line, targets.verdicts(found))]))
     if options.json:
         team.write_whole(options.json, team.result_text(result))
     return 1 if failures else 0
