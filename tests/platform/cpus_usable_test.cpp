@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include <lockstep/detail/platform/this_thread.hpp>
+#include "fault/child_process.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -66,11 +66,8 @@ class quota_group {
 
   /// The exit status of a child process that runs `f` in the group; 255 if it could not enter it.
   int run(const std::function<int()>& f) const {
-    const pid_t child = fork();
-    if (child == 0) _exit(write(directory_ + "/cgroup.procs", "0") ? f() : 255);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+    return lockstep::test::in_child(
+        [&] { return write(directory_ + "/cgroup.procs", "0") ? f() : 255; });
   }
 
  private:
