@@ -21,7 +21,6 @@ import graph_targets as targets  # noqa: E402
 import grid_run  # noqa: E402
 import run as team  # noqa: E402
 import summary  # noqa: E402
-from grid_records import aligned  # noqa: E402
 
 LEGEND = """Times are of a node, an edge, a level or a turn. x serial: how many times faster than serial calls of the same nodes, in
 turns with them, in the same process. t1: the one-way time of a cache line between two CPUs, probed before and after each sample;
@@ -70,14 +69,6 @@ def cells_of(record):
 COLUMNS = ["work", "peer", "median", "min", "max", "unit", "x t1", "t1 [ns]", "CPUs", "x serial", "lockstep / peer"]
 
 
-def to_text(records, with_all):
-    parts = []
-    for section in dict.fromkeys(r["section"] for r in records):
-        rows = [cells_of(r) for r in records if r["section"] == section and (with_all or r["best"])]
-        parts.append(f"## {section}\n\n{aligned([COLUMNS, *rows])}\n")
-    return "\n".join(parts)
-
-
 def records_of(bench, options, rows, order):
     samples, failures = team.measure(bench, rows, options.samples)
     found = [compact(summary.summarize(row, taken)) for row, taken in zip(rows, samples)]
@@ -106,11 +97,11 @@ def run(options):
     order = [row.name() for row in plan.rows(bench.available(), cpus, options.seconds)]
     found, failures = records_of(bench, options, rows, order)
     result = {"program": "graph", "quick": options.quick, "machine": machine, "date": datetime.date.today().isoformat(),
-              "samples": options.samples, "seconds": options.seconds, "verdict": targets.verdicts(found), "rows": found}
+              "samples": options.samples, "seconds": options.seconds, "rows": found}
     print(team.machine_line(machine))
     quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
-    print(f"samples: {options.samples} of {options.seconds:.3g} s{quick}\n\n{to_text(found, options.all)}\n{LEGEND}")
-    print("\n".join([f"\nVerdict{' (quick)' if options.quick else ''}", *map(targets.to_line, result["verdict"])]))
+    print(f"samples: {options.samples} of {options.seconds:.3g} s{quick}\n\n{summary.to_text(found, options.all, COLUMNS, cells_of)}\n{LEGEND}")
+    print("\n".join([f"\nVerdict{' (quick)' if options.quick else ''}", *map(targets.to_line, targets.verdicts(found))]))
     if options.json:
         team.write_whole(options.json, team.result_text(result))
     return 1 if failures else 0

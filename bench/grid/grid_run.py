@@ -219,7 +219,7 @@ def drive(program, options):
                          "sample_ms": round(first.seconds * 1000, 1), "last_sample_ms": round(effort.seconds * 1000, 1),
                          "seconds": round(time.monotonic() - start), "budget": options.budget, "t1_ns": probes,
                          "load": round(os.getloadavg()[0], 1)},
-              "verdict": program.verdict(found), "rows": found}
+              "rows": found}
     print(to_text(program, planned, result))
     if options.json:
         team.write_whole(options.json, team.result_text(result, lambda row: (row["setting"], row["cell"])))
@@ -236,7 +236,7 @@ def to_text(program, planned, result):
         parts.append(f"could not be set: {setting['left_out']}" if "left_out" in setting
                      else records.table(rows, program.show) if rows else "no rows")
     parts += ["", program.legend, "", "## Verdict" + (" (quick)" if result["quick"] else ""), ""]
-    return "\n".join(parts + [verdict_line(one) for one in result["verdict"]])
+    return "\n".join(parts + [verdict_line(one) for one in program.verdict(result["rows"])])
 
 
 def verdict_line(one):

@@ -56,7 +56,7 @@ def parse(given):
     parser.add_argument("--samples", type=team.whole_number(1, 999), default=9, help="of each row (default 9)")
     parser.add_argument("--seconds", type=team.sample_seconds, default=0.02, help="of a sample, about (default 0.02)")
     parser.add_argument("--quick", action="store_true", help="one short sample each: only whether results are equal")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and verdict")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine and rows")
     parser.add_argument("--append", action="store_true", help="keep the other rows of that file")
     parser.add_argument("--list", action="store_true", help="print the titles of the entries")
     parser.add_argument("--build-only", action="store_true", help="compile the programs")
@@ -195,7 +195,7 @@ def result_of(options, old, new_rows, versions, commands):
     rows = report.merged(old["rows"], new_rows)
     return {"program": "mpi", "quick": options.quick, "date": datetime.date.today().isoformat(), "machine": machine(),
             "versions": old["versions"] | versions, "commands": old["commands"] | commands,
-            "verdict": report.verdict(rows, cpus()), "rows": rows}
+            "rows": rows}
 
 
 def to_text(result):
@@ -205,7 +205,7 @@ def to_text(result):
             text = table(result["rows"], library.title)
             parts += [f"\n{library.title}\n", text] if text else []
     outcome = {True: "met", False: "NOT MET", None: ""}
-    return "\n".join([*parts, "", *(f"{outcome[one['met']]:8}{one['text']}" for one in result["verdict"])])
+    return "\n".join([*parts, "", *(f"{outcome[one['met']]:8}{one['text']}" for one in report.verdict(result["rows"], cpus()))])
 
 
 def save(options, result):

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "baselines/lockstep_objects.hpp"
 #include "baselines/posix_objects.hpp"
@@ -23,8 +23,7 @@
 namespace bench::objects {
 namespace {
 
-constexpr std::array modes{mode::mutex, mode::condition, mode::barrier};
-constexpr std::array<std::string_view, modes.size()> mode_names{"mutex", "condition", "barrier"};
+constexpr std::array<std::string_view, 3> modes{"mutex", "condition", "barrier"};
 
 using program = elapsed_time (*)(std::size_t threads, std::size_t repeats);
 
@@ -44,7 +43,7 @@ library_entry entry() {
   return made;
 }
 
-std::vector<library_entry> make_libraries() {
+std::vector<library_entry> libraries() {
   std::vector<library_entry> all{entry<posix_objects>(), entry<std_objects>()};
 #if defined(LOCKSTEP_BENCH_ABSEIL)
   all.push_back(entry<abseil_objects>());
@@ -60,49 +59,36 @@ std::vector<library_entry> make_libraries() {
   return all;
 }
 
-const std::vector<library_entry>& libraries() {
-  static const std::vector<library_entry> all = make_libraries();
-  return all;
-}
+/// The crowd of the document's third picture, and one beyond it.
+constexpr std::size_t some_crowd = 4, large_crowd = 32;
 
-program program_of(const library_entry& library, mode kind) {
-  return library.programs[static_cast<std::size_t>(kind)];
-}
-
-}  // namespace
-
-std::string name(const row& which) {
-  return fmt::format("{}/{}/{}", mode_names[static_cast<std::size_t>(which.kind)], which.threads,
-                     which.library);
-}
-
-std::vector<std::size_t> thread_counts(mode kind, std::size_t cpus) {
-  const std::size_t fewest = kind == mode::mutex ? 1 : 2;
-  std::vector<std::size_t> counts{fewest};
+/// Little contention, all CPUs, 4 and 32 threads on each; ascending.
+std::vector<std::size_t> thread_counts(std::string_view mode, std::size_t cpus) {
+  std::vector<std::size_t> counts{mode == "mutex" ? 1u : 2u};
   for (const std::size_t more : {cpus, some_crowd * cpus, large_crowd * cpus}) {
     if (more > counts.back()) counts.push_back(more);
   }
   return counts;
 }
 
+}  // namespace
+
 std::vector<row> all_rows(std::size_t cpus) {
+  constexpr std::size_t most_repeats = 10'000'000;
   std::vector<row> rows;
-  for (const mode kind : modes) {
-    for (const std::size_t threads : thread_counts(kind, cpus)) {
+  for (std::size_t mode = 0; mode < modes.size(); ++mode) {
+    for (const std::size_t threads : thread_counts(modes[mode], cpus)) {
       for (const library_entry& library : libraries()) {
-        if (program_of(library, kind) == nullptr) continue;
-        rows.push_back({kind, threads, library.name});
+        const program run = library.programs[mode];
+        if (run == nullptr) continue;
+        rows.push_back({fmt::format("{}/{}", modes[mode], threads), std::string(library.name),
+                        most_repeats, 1, [run, threads](std::size_t repeats) {
+                          return sample{repeats, run(threads, repeats)};
+                        }});
       }
     }
   }
   return rows;
-}
-
-elapsed_time run(const row& which, std::size_t repeats) {
-  const auto library =
-      std::find_if(libraries().begin(), libraries().end(),
-                   [&](const library_entry& entry) { return entry.name == which.library; });
-  return program_of(*library, which.kind)(which.threads, repeats);
 }
 
 }  // namespace bench::objects

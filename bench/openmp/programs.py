@@ -87,7 +87,7 @@ class Builder:
 
     def compiled(self, program, more):
         source, target = DRIVERS / program.driver, self.directory / f"{program.name}.{self.compiler}"
-        inputs = [source, DRIVERS / "openmp_case.hpp"]
+        inputs = [source, *DRIVERS.glob("*.hpp")]
         if not target.exists() or any(one.stat().st_mtime > target.stat().st_mtime for one in inputs):
             # Clang calls libatomic for an atomic long double.
             run(self.compiler, "-std=c++20", "-O2", "-fopenmp", "-Wall", "-Wextra", source, "-o", target, *more,

@@ -18,25 +18,21 @@
 namespace bench::primitives {
 namespace {
 
-struct experiment_details {
-  std::string_view name;
-  std::string_view title;
-  std::vector<std::size_t> threads;
-};
+/// Cycles of the ring (counter 100 x 100 iterations) or rounds of fork and join in the document.
+constexpr std::size_t full_rounds = 10'000;
 
-const experiment_details& details(experiment kind) {
-  static const std::array<experiment_details, 3> all{{
-      {"cyclic", "cyclic scheduler", {2, 3, 5, 10, 100}},
-      {"parallel", "parallel scheduler", {4, 16, 64}},
-      {"sync", "parallel scheduler with syncThread", {4, 16, 64}},
-  }};
-  return all[static_cast<std::size_t>(kind)];
+constexpr std::array<std::string_view, 3> names{"cyclic", "parallel", "sync"};
+constexpr std::size_t cyclic = 0;
+
+std::vector<std::size_t> thread_counts(std::size_t which) {
+  if (which == cyclic) return {2, 3, 5, 10, 100};
+  return {4, 16, 64};
 }
 
 /// One maker for each experiment; empty where the mechanism has no part in it.
 struct mechanism_entry {
   std::string_view name;
-  std::array<scheduler_maker, 3> makers;
+  std::array<scheduler_maker, names.size()> makers;
 };
 
 template <class Scheduler>
@@ -51,18 +47,13 @@ mechanism_entry entry() {
            make<parallel_scheduler<Mechanism, true>>}};
 }
 
-const std::vector<mechanism_entry>& mechanisms() {
-  static const std::vector<mechanism_entry> all{
+std::vector<mechanism_entry> mechanisms() {
+  return {
       entry<original::mechanism>(),
       {naive::name, {scheduler_maker(), make<naive_scheduler>, scheduler_maker()}},
       entry<standard::mechanism>(),
       entry<lockstep_mechanism>(),
   };
-  return all;
-}
-
-const scheduler_maker& maker_of(const mechanism_entry& entry, experiment kind) {
-  return entry.makers[static_cast<std::size_t>(kind)];
 }
 
 /// Seconds. New threads stay on one CPU for a while. A mechanism that took microseconds in its trial may take a time slice
@@ -87,45 +78,38 @@ sample run_until(scheduler& subject, std::size_t operations, std::size_t full, d
   return done;
 }
 
-}  // namespace
-
-std::string name(const row& which) {
-  return fmt::format("{}/{}/{}", details(which.kind).name, which.threads, which.mechanism);
+sample run(const experiment& which, std::size_t operations, std::size_t full) {
+  const std::unique_ptr<scheduler> subject = which.maker(which.threads);
+  const sample warm_up = run_until(*subject, operations, full, longest_warm_up);
+  const sample done = run_until(*subject, operations, full, longest_sample);
+  if (subject->finish(warm_up.operations + done.operations)) return done;
+  throw std::logic_error(fmt::format("{}/{}/{}: the threads did not do the {} operations asked for",
+                                     which.name, which.threads, which.mechanism, done.operations));
 }
 
-std::string_view title(const row& which) { return details(which.kind).title; }
+}  // namespace
 
-std::size_t full_operations(const row& which) {
-  return which.kind == experiment::cyclic ? full_rounds * which.threads : full_rounds;
+std::vector<experiment> all_experiments() {
+  std::vector<experiment> all;
+  for (std::size_t which = 0; which < names.size(); ++which) {
+    for (const std::size_t threads : thread_counts(which)) {
+      for (const mechanism_entry& one : mechanisms()) {
+        if (one.makers[which]) all.push_back({names[which], threads, one.name, one.makers[which]});
+      }
+    }
+  }
+  return all;
 }
 
 std::vector<row> all_rows() {
   std::vector<row> rows;
-  for (const experiment kind : {experiment::cyclic, experiment::parallel, experiment::sync}) {
-    for (const std::size_t threads : details(kind).threads) {
-      for (const mechanism_entry& entry : mechanisms()) {
-        if (maker_of(entry, kind)) rows.push_back({kind, threads, entry.name});
-      }
-    }
+  for (const experiment& one : all_experiments()) {
+    const std::size_t full = one.name == names[cyclic] ? full_rounds * one.threads : full_rounds;
+    const auto take = [one, full](std::size_t operations) { return run(one, operations, full); };
+    rows.push_back(
+        {fmt::format("{}/{}", one.name, one.threads), std::string(one.mechanism), full, 1, take});
   }
   return rows;
-}
-
-std::unique_ptr<scheduler> make_scheduler(const row& which) {
-  const auto entry =
-      std::find_if(mechanisms().begin(), mechanisms().end(),
-                   [&](const mechanism_entry& e) { return e.name == which.mechanism; });
-  return maker_of(*entry, which.kind)(which.threads);
-}
-
-sample run(const row& which, std::size_t operations) {
-  const std::unique_ptr<scheduler> subject = make_scheduler(which);
-  const std::size_t full = full_operations(which);
-  const sample warm_up = run_until(*subject, operations, full, longest_warm_up);
-  const sample done = run_until(*subject, operations, full, longest_sample);
-  if (subject->finish(warm_up.operations + done.operations)) return done;
-  throw std::logic_error(fmt::format("{}: the threads did not do the {} operations asked for",
-                                     name(which), done.operations));
 }
 
 }  // namespace bench::primitives

@@ -3,18 +3,21 @@
 // long a hop takes, and what a wait for the token leaves time for
 #include <lockstep/lockstep.hpp>
 
-#include "ring/results.hpp"
+#include "ring/rows.hpp"
 
 int main(int argc, char** argv) {
-  using namespace bench::ring;
   constexpr const char* about =
       "Sends a token round a ring of threads, with condition variables, atomic flags, semaphores,\n"
       "bare futexes and lockstep's events; on one CPU, on two, and where the system puts the "
       "threads. Samples of all "
       "rows\ntake turns.\n";
-  const std::size_t cpus = lockstep::usable_cpus();
-  const auto most = [](const row&) { return std::size_t{5'000'000}; };
-  return bench::run_rows(
-      "ring", about, argc, argv, all_rows(cpus), most, run,
-      [cpus](const auto& rows) { return tell(evaluate(rows, cpus), addition_ns()); });
+  constexpr const char* operation =
+      "Names      quantity/threads/placement/mechanism; two-cpus and one-cpu are bound.\n"
+      "Operations of a sample are laps; the time is that of a hop. Rows that poll and have more\n"
+      "           threads than CPUs wait for time slices.\n"
+      "Additions  floating-point, each depending on the one before, done by a thread between "
+      "passing\n"
+      "           the token on and getting it again: what a wait leaves time for.\n";
+  return bench::run_rows("ring", about, operation, argc, argv,
+                         bench::ring::all_rows(lockstep::usable_cpus()));
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // bench/ring/ring.hpp -- the document's token ring, for one kind of place
 //
-// The latency of a hop is too short for a clock, so the first thread looks at the clock once in a
-// stretch of laps. What a wait leaves time for is measured as in the document: each look at the place
-// that finds nothing is followed by an addition, which depends on the one before.
+// What a wait leaves time for is measured as in the document: each look at the place that finds nothing is followed by an
+// addition, which depends on the one before.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <lockstep/padded.hpp>
 #include <optional>
@@ -15,27 +13,17 @@
 
 #include "support/crew.hpp"
 #include "support/placement.hpp"
+#include "support/rows.hpp"
 #include "support/stopwatch.hpp"
 
 namespace bench::ring {
-
-struct ring_sample {
-  std::size_t operations = 0;  // laps; fewer than asked for if it was cut
-  elapsed_time time;
-  std::vector<double> stretches_ns;  // time of a hop, mean of a stretch
-  double additions = 0;              // in a wait for the token, mean over all threads
-};
 
 /// Seconds after which a ring ends before its time: threads that poll, and took nanoseconds a hop in
 /// their trial, take a time slice for each when they come to share a CPU.
 inline constexpr double longest_run = 2;
 
-/// At least so many hops between looks at the clock, which take as long as a fast hop.
-inline constexpr std::size_t stretch_hops = 64;
-
-inline std::size_t stretch_laps(std::size_t threads) {
-  return (stretch_hops + threads - 1) / threads;
-}
+/// At least 64 hops lie between looks at the clock, which take as long as a fast hop.
+inline std::size_t laps_between_looks(std::size_t threads) { return (64 + threads - 1) / threads; }
 
 /// What the first thread does when the token comes by: it measures, and decides when to end. Plain
 /// data: only the holder of the token touches it.
@@ -43,16 +31,11 @@ class lap_clock {
  public:
   /// Laps before `begin` are not measured; the token stops in lap `end`.
   lap_clock(std::size_t threads, std::size_t begin, std::size_t end)
-      : threads_(threads), begin_(begin), end_(end), stretch_(stretch_laps(threads)) {
-    stamps_.reserve((end - begin) / stretch_ + 2);
-  }
+      : looks_(laps_between_looks(threads)), begin_(begin), end_(end) {}
 
   void token_is_here(std::size_t lap) {
-    if (lap % stretch_ == 0 && run_.wall_seconds() > longest_run) end_soon(lap);
-    if (lap < begin_) return;
-    const std::size_t done = lap - begin_;
-    if (done == 0) watch_.emplace();
-    if (done % stretch_ == 0) stamps_.push_back(std::chrono::steady_clock::now());
+    if (lap % looks_ == 0 && run_.wall_seconds() > longest_run) end_soon(lap);
+    if (lap == begin_) watch_.emplace();
     if (lap == end_) time_ = watch_->elapsed();
   }
 
@@ -61,15 +44,7 @@ class lap_clock {
   [[nodiscard]] bool ends_in(std::size_t lap) const { return lap == end_; }
 
   /// When all threads have ended.
-  [[nodiscard]] ring_sample sample() const {
-    const auto hops = static_cast<double>(stretch_ * threads_);
-    ring_sample result{end_ - begin_, time_, {}, 0};
-    for (std::size_t i = 1; i < stamps_.size(); ++i) {
-      const std::chrono::duration<double, std::nano> stretch = stamps_[i] - stamps_[i - 1];
-      result.stretches_ns.push_back(stretch.count() / hops);
-    }
-    return result;
-  }
+  [[nodiscard]] sample taken() const { return {end_ - begin_, time_}; }
 
  private:
   /// After one measured lap at least.
@@ -78,12 +53,10 @@ class lap_clock {
     end_ = std::min(end_, std::max(lap, begin_) + 1);
   }
 
-  const std::size_t threads_;
+  const std::size_t looks_;
   std::size_t begin_, end_;
-  const std::size_t stretch_;
   stopwatch run_;
   std::optional<stopwatch> watch_;
-  std::vector<std::chrono::steady_clock::time_point> stamps_;
   elapsed_time time_;
 };
 
@@ -97,17 +70,17 @@ class token_ring {
         additions_(threads),
         clock_(threads, laps / 4 + 1, laps / 4 + 1 + laps) {}
 
-  ring_sample run() {
+  sample run() {
     crew workers(places_.size(), [this](std::size_t rank) {
       place(where_, rank);
       additions_[rank] = work(rank);
     });
     places_[0].value.fill();
     workers.join();
-    ring_sample sample = clock_.sample();
-    for (const double sum : additions_) sample.additions += sum;
-    sample.additions /= static_cast<double>(sample.operations * places_.size());
-    return sample;
+    sample taken = clock_.taken();
+    for (const double sum : additions_) taken.counted += sum;
+    taken.counted /= static_cast<double>(taken.operations * places_.size());
+    return taken;
   }
 
  private:

@@ -12,14 +12,13 @@ from pathlib import Path
 import smoke
 
 PROGRAM = None
-# Rows that must be there, and the summary that each row has.
+# Rows that must be there.
 ROWS = {
     "primitives": ["cyclic/2/original", "parallel/4/naive", "sync/64/std"],
     "ring": ["hop/100/free/lockstep", "hop/2/one-cpu/condition", "slack/2/one-cpu/release"],
     "objects": ["mutex/1/pthread", "mutex/1/std", "condition/2/lockstep-default",
                 "barrier/2/lockstep-split-default"],
 }
-SUMMARY = {"primitives": "full_ms", "ring": "value", "objects": "unit_us"}
 
 
 def run(*arguments):
@@ -43,26 +42,12 @@ class Smoke(smoke.Smoke):
         self.assertEqual([row["name"] for row in record["rows"]], names)
         for row in record["rows"]:
             with self.subTest(row=row["name"]):
-                for figure in ("median", "min", "max", "mean"):
-                    self.assertGreaterEqual(row[SUMMARY[bench()]][figure], 0)
-                if bench() != "primitives":  # whose table has a column for each part of a name
-                    self.assertIn(f"| {row['name']} ", done.stdout)
+                if row["unit"] == "ns":
+                    self.assertGreater(row["value"]["min"], 0)
+                    self.assertGreater(row["cpu_ns"], 0)
+                self.assertIn(f"| {row['name']} ", done.stdout)
         for key in ("cpu", "usable_cpus", "kernel", "compiler", "flags", "build_type"):
             self.assertTrue(record["machine"][key] or key in ("flags", "build_type"), key)
-        self.check_program(record, done.stdout)
-
-    def check_program(self, record, text):
-        if bench() == "primitives":
-            for row in record["rows"]:
-                for figure in (row["round_trip"]["wall_us"], row["round_trip"]["cpu_us"], row["round_trip_ratio"]["to_std"]):
-                    self.assertGreater(figure, 0)
-                self.assertLessEqual(row["operations_per_sample"], row["full_operations"])
-                self.assertIn(row["cut_samples"], (0, 1))
-                if row["operations_per_sample"] < row["full_operations"]:
-                    self.assertIn(f"scaled 1/{row['full_operations'] / row['operations_per_sample']:.0f}", text)
-        if bench() == "objects":
-            lines = text.count("Unit execution time: ")
-            self.assertEqual(lines, len(record["rows"]))
 
     def test_bad_arguments_get_one_line_and_status_2(self):
         self.expect_one_line(run, (["--samples", "0"], ["--samples", "many"], ["--filter", "("],

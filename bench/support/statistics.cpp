@@ -24,10 +24,4 @@ summary summarize(std::vector<double> samples) {
   return result;
 }
 
-double percentile(std::vector<double> samples, double share) {
-  std::sort(samples.begin(), samples.end());
-  const double rank = std::ceil(share * static_cast<double>(samples.size()));
-  return samples[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
-}
-
 }  // namespace bench

@@ -17,8 +17,4 @@ struct summary {
 /// Requires at least one sample.
 [[nodiscard]] summary summarize(std::vector<double> samples);
 
-/// The smallest sample that `share` of all samples do not exceed: 0.99 for the 99th percentile.
-/// Requires at least one sample and 0 < share <= 1.
-[[nodiscard]] double percentile(std::vector<double> samples, double share);
-
 }  // namespace bench

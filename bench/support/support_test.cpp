@@ -9,6 +9,7 @@
 #include "support/machine.hpp"
 #include "support/placement.hpp"
 #include "support/program.hpp"
+#include "support/rows.hpp"
 #include "support/statistics.hpp"
 #include "support/text_table.hpp"
 #include "support/turns.hpp"
@@ -30,14 +31,6 @@ TEST(Summary, OfOneSampleHasNoDeviation) {
   const summary one = summarize({7});
   EXPECT_DOUBLE_EQ(one.median, 7);
   EXPECT_DOUBLE_EQ(one.stddev, 0);
-}
-
-TEST(Percentile, IsASampleThatTheShareDoesNotExceed) {
-  std::vector<double> hundred;
-  for (int i = 100; i > 0; --i) hundred.push_back(i);
-  EXPECT_DOUBLE_EQ(percentile(hundred, 0.99), 99);
-  EXPECT_DOUBLE_EQ(percentile(hundred, 1), 100);
-  EXPECT_DOUBLE_EQ(percentile({7}, 0.01), 7);
 }
 
 TEST(Turns, EveryRowOnceARoundThereAndBackAgain) {
@@ -84,6 +77,51 @@ TEST(Filter, KeepsTheRowsThatMatchAndRefusesToKeepNone) {
   EXPECT_EQ(rows, std::vector<std::string>{"mutex/2/std"});
   EXPECT_THROW(keep_matching(rows, "^barrier", name), argument_error);
   EXPECT_THROW(keep_matching(rows, "(", name), argument_error);
+}
+
+/// Samples of 1000 operations with these nanoseconds a part, and twice that CPU time.
+measured_row measured(const std::string& group, const std::string& contender,
+                      const std::vector<double>& nanoseconds, std::size_t parts = 1) {
+  measured_row one{{group, contender, 1000, parts, {}}, 1000, {}};
+  for (const double each : nanoseconds) {
+    const double seconds = each * 1e-9 * 1000 * static_cast<double>(parts);
+    one.samples.push_back({1000, {seconds, seconds * 2}});
+  }
+  return one;
+}
+
+TEST(Rows, TimeIsThatOfAPartOfAnOperation) {
+  const auto results = evaluate({measured("hop/5", "std", {30, 10, 20}, 5)});
+  EXPECT_NEAR(results[0].value.median, 20, 1e-9);
+  EXPECT_NEAR(results[0].value.max, 30, 1e-9);
+  EXPECT_NEAR(results[0].cpu_ns, 40, 1e-9);
+}
+
+TEST(Rows, ACutSampleCountsByTheOperationsThatItDid) {
+  measured_row row = measured("hop/2", "std", {10});
+  row.samples[0].operations = 100;
+  const auto results = evaluate({row});
+  EXPECT_NEAR(results[0].value.median, 100, 1e-9);
+  EXPECT_EQ(results[0].cut_samples, 1u);
+}
+
+TEST(Rows, WhatIsCountedHasNoRatio) {
+  measured_row row = measured("slack/2", "std", {1, 1, 1});
+  row.which.unit = "additions";
+  for (std::size_t i = 0; i < 3; ++i) row.samples[i].counted = 10.0 * static_cast<double>(i);
+  const auto results = evaluate({row});
+  EXPECT_DOUBLE_EQ(results[0].value.median, 10);
+  EXPECT_FALSE(results[0].to_best);
+}
+
+TEST(Rows, TheFastestOfTheSameGroupThatIsNotOursIsComparedWith) {
+  const auto results =
+      evaluate({measured("hop/2", "std", {400}), measured("hop/2", "posix", {50}),
+                measured("hop/2", "lockstep-default", {10}), measured("hop/3", "std", {1}),
+                measured("hop/4", "lockstep", {1})});
+  EXPECT_NEAR(*results[0].to_best, 8, 1e-9);
+  EXPECT_NEAR(*results[2].to_best, 0.2, 1e-9);
+  EXPECT_FALSE(results[4].to_best);
 }
 
 TEST(FourDigits, AreSignificantAndWithoutExponent) {

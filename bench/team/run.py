@@ -134,9 +134,8 @@ def result_text(result, cell=lambda row: row.get("work")):
     cells = {}
     for row in result["rows"]:
         cells.setdefault(cell(row), []).append(line(rounded(row)))
-    lists = {"verdict": [line(rounded(one)) for one in result.get("verdict", [])], "rows": map(",".join, cells.values())}
-    parts = [f" {line(name)}: {line(rounded(value))}" for name, value in result.items() if name not in lists]
-    parts += [f' "{name}": [\n' + ",\n".join(lines) + "]" for name, lines in lists.items() if name in result]
+    parts = [f" {line(name)}: {line(rounded(value))}" for name, value in result.items() if name != "rows"]
+    parts.append(' "rows": [\n' + ",\n".join(map(",".join, cells.values())) + "]")
     return "{\n" + ",\n".join(parts) + "}\n"
 
 
@@ -190,7 +189,7 @@ def usual_parser(about, each="row"):
     parser.add_argument("--quick", action="store_true", help="3 short samples: for a first look")
     parser.add_argument("--samples", type=whole_number(1, 999), help=f"of each {each} (default 9; with --quick 3)")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only rows whose name matches")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows, samples or verdict")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and samples")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one process")
     return parser

@@ -3,6 +3,11 @@
 
 import math
 import statistics
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "grid"))
+from grid_records import aligned  # noqa: E402
 
 # Two probes that differ by more tell that the CPUs moved in between.
 MOST_DRIFT = 1.25
@@ -100,8 +105,7 @@ def notes_of(record, samples):
     return ", ".join(notes)
 
 
-COLUMNS = (("work", "<"), ("peer", "<"), ("median", ">"), ("min", ">"), ("max", ">"), ("unit", "<"),
-           ("x t1", ">"), ("t1 [ns]", ">"), ("CPUs", ">"), ("lockstep / peer", ">"), ("notes", "<"))
+COLUMNS = ["work", "peer", "median", "min", "max", "unit", "x t1", "t1 [ns]", "CPUs", "lockstep / peer", "notes"]
 
 
 def cells_of(record):
@@ -115,21 +119,10 @@ def cells_of(record):
             two_places(record["lockstep_over_peer"]), notes_of(record, len(record["samples"]))]
 
 
-def markdown(title, lines):
-    """A table that is aligned for the eye as well."""
-    cells = [[name for name, _ in COLUMNS], *lines]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
-    def to_line(line):
-        return "| " + " | ".join(f"{cell:{side}{width}}" for cell, (_, side), width
-                                 in zip(line, COLUMNS, widths)) + " |"
-    rule = "|" + "|".join("-" * (width + 1) + (":" if side == ">" else "-")
-                          for (_, side), width in zip(COLUMNS, widths)) + "|"
-    return "\n".join([f"## {title}", "", to_line(cells[0]), rule, *map(to_line, cells[1:]), ""])
-
-
-def to_text(records, with_all):
+def to_text(records, with_all, columns=COLUMNS, cells=cells_of):
     """A table for each section: the best variant of each runtime, or all."""
-    sections = dict.fromkeys(record["section"] for record in records)
-    return "\n".join(markdown(section, [cells_of(r) for r in records if r["section"] == section
-                                        and (with_all or r["best"] or r["every_setting"])])
-                     for section in sections)
+    parts = []
+    for section in dict.fromkeys(record["section"] for record in records):
+        rows = [cells(r) for r in records if r["section"] == section and (with_all or r["best"] or r["every_setting"])]
+        parts.append(f"## {section}\n\n{aligned([columns, *rows])}\n")
+    return "\n".join(parts)

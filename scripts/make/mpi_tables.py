@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tables of bench/results/*-mpi.json for docs/performance.md (pure)."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "mpi"))
-import mpi_plan as plan  # noqa: E402
-import mpi_report as report  # noqa: E402
+import mpi_plan as plan
+import mpi_report as report
 
 
 def about(result):

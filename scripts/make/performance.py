@@ -16,15 +16,21 @@ import sys
 import textwrap
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "bench" / "grid")]
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), *(str(BENCH / each) for each in ("grid", "graph", "mpi"))]
+import graph_targets  # noqa: E402
 import grid_records as records  # noqa: E402
 import grid_verdict as verdict  # noqa: E402
+import mpi_report  # noqa: E402
 from make import graph_tables, heat_map, mpi_tables, seed_tables, team_tables  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
 PAGE, PICTURES, README, SEEDS = "docs/performance.md", "docs/figures", "README.md", "docs/maintainers/seeds"
 PROGRAMS = ("serial", "duty", "periodic", "team")
 GRAPH, MPI = "graph", "mpi"
+# What the rows say of the targets is computed here, as by the drivers: the results do not have it.
+VERDICTS = {"serial": verdict.serial_verdict, "duty": verdict.duty_verdict, "periodic": verdict.periodic_verdict,
+            GRAPH: graph_targets.verdicts}
 LOSES = "✗"
 TARGETS = (("serial", "Loops against the serial loop"), ("duty", "Loops between serial work"), ("graph", "Graphs"),
            ("mpi", "Inside MPI"))
@@ -38,7 +44,11 @@ def results(root):
     for path in sorted((root / "bench" / "results").glob("*.json")):
         machine, _, program = path.stem.rpartition("-")
         if program in (*PROGRAMS, GRAPH, MPI, *seed_tables.PROGRAMS):
-            found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
+            result = found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
+            if program in VERDICTS:
+                result["verdict"] = VERDICTS[program](result["rows"])
+            elif program == MPI:
+                result["verdict"] = mpi_report.verdict(result["rows"], result["machine"]["usable_cpus"])
     return found
 
 

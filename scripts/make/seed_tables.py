@@ -43,66 +43,63 @@ def ratio_of(ours, peers, mark):
     return f"{ratio:.{2 if ratio >= 0.095 else 3}f}" + (f" {mark}" if ratio >= 1.005 else "")
 
 
-def by_name(result):
-    return {row["name"]: row for row in result["rows"]}
+def medians(result, group, contenders):
+    """Of the rows of a group; None for those that are not there."""
+    rows = {row["name"]: row["value"]["median"] for row in result["rows"]}
+    return [rows.get(f"{group}/{contender}") for contender in contenders]
+
+
+def groups(result, kind=""):
+    return list(dict.fromkeys(group for row in result["rows"] for group, _, _ in [row["name"].rpartition("/")]
+                              if group.startswith(kind)))
+
+
+def compared(title, result, group, peers, ours, mark, published=()):
+    """A line: what is published, the peers, ours, and ours over the best peer."""
+    [own], others = medians(result, group, [ours]), medians(result, group, peers)
+    return [title, *published, *map(time_of, others), time_of(own), ratio_of(own, others, mark)]
 
 
 def primitives(result, mark):
     """A ring's hop; a round of the others."""
-    rows, lines = by_name(result), [["", "seed 000, M1", "the original here", "threads made anew", "std", "lockstep",
-                                     "lockstep / best"]]
+    lines = [["", "seed 000, M1", "the original here", "threads made anew", "std", "lockstep", "lockstep / best"]]
     for (kind, threads), published in PUBLISHED_000.items():
-        def cost(mechanism):
-            row = rows.get(f"{kind}/{threads}/{mechanism}")
-            if not row:
-                return None
-            return 1000 * row["round_trip"]["wall_us"] / (threads if kind == "cyclic" else 1)
-        ours, peers = cost(OURS), [cost("original"), cost("naive"), cost("std")]
-        lines.append([EXPERIMENTS_000[kind].format(threads), f"{published} µs", *map(time_of, peers), time_of(ours),
-                      ratio_of(ours, peers, mark)])
+        lines.append(compared(EXPERIMENTS_000[kind].format(threads), result, f"{kind}/{threads}", ("original", "naive", "std"), OURS,
+                              mark, [f"{published} µs"]))
     return about(result) + "\n\n" + aligned(lines)
 
 
 def ring(result, mark):
-    rows = by_name(result)
     lines = [["hop in a ring", "seed 001, ns", "condition variable", "atomic, seq_cst", "atomic, release", "semaphore", "lockstep::event",
               "lockstep / best"]]
-    cases = list(dict.fromkeys(tuple(name.split("/")[1:3]) for name in rows if name.startswith("hop/")))
-    for threads, place in cases:
-        def cost(mechanism):
-            row = rows.get(f"hop/{threads}/{place}/{mechanism}")
-            return row["value"]["median"] if row and row["value"]["median"] else None
-        ours = cost("lockstep")
-        peers = [cost(name) for name in ("condition", "seq_cst", "release", "semaphore")]
+    for group in groups(result, "hop/"):
+        _, threads, place = group.split("/")
         published = PUBLISHED_001.get(threads, "-") if place == "free" else "-"
-        lines.append([f"{threads} threads {PLACES_001[place]}".strip(), published, *map(time_of, peers), time_of(ours),
-                      ratio_of(ours, peers, mark)])
+        lines.append(compared(f"{threads} threads {PLACES_001[place]}".strip(), result, group,
+                              ("condition", "seq_cst", "release", "semaphore"), "lockstep", mark, [published]))
     return about(result) + "\n\n" + aligned(lines)
 
 
 def slack(result, _):
     """How many additions a waiting thread does meanwhile."""
-    rows = by_name(result)
+    rows = {row["name"]: row["value"] for row in result["rows"]}
     lines = [["a waiter meanwhile does, of 2 threads", "atomic, seq_cst", "atomic, release", "lockstep::event::try_wait"]]
     for place, title in PLACES_001.items():
         found = [rows.get(f"slack/2/{place}/{name}") for name in ("seq_cst", "release", "lockstep-try_wait")]
         if all(found):
             lines.append([title or "wherever the system puts them"]
-                         + [f"{row['value']['median']:.0f} additions (± {row['value']['stddev']:.0f})" for row in found])
+                         + [f"{value['median']:.0f} additions (± {value['stddev']:.0f})" for value in found])
     return aligned(lines)
 
 
 def objects(result, mark):
-    rows = by_name(result)
-    libraries = [name for name in ("pthread", "std", "abseil", "nsync", "boost") if any(n.endswith("/" + name) for n in rows)]
+    named = {row["name"].rpartition("/")[2] for row in result["rows"]}
+    libraries = [name for name in ("pthread", "std", "abseil", "nsync", "boost") if name in named]
     lines = [["", *libraries, "lockstep", "lockstep / best"]]
-    for kind, threads in dict.fromkeys(tuple(name.split("/")[:2]) for name in rows):
-        def cost(library):
-            row = rows.get(f"{kind}/{threads}/{library}")
-            return 1000 * row["unit_us"]["median"] if row and row["unit_us"] else None
-        ours, peers = cost(OURS), [cost(name) for name in libraries]
-        lines.append([f"{OBJECTS_004[kind]}, {threads} thread{'s' if threads != '1' else ''}", *map(time_of, peers),
-                      time_of(ours), ratio_of(ours, peers, mark)])
+    for group in groups(result):
+        kind, threads = group.split("/")
+        title = f"{OBJECTS_004[kind]}, {threads} thread{'s' if threads != '1' else ''}"
+        lines.append(compared(title, result, group, libraries, OURS, mark))
     return about(result) + "\n\n" + aligned(lines)
 
 

@@ -6,8 +6,6 @@
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -17,6 +15,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "fault/child_process.hpp"
 
 namespace {
 
@@ -197,12 +197,7 @@ void linger(int) {
 }
 
 TEST(ended_programs, of_threads_that_find_a_mistake_at_once_one_says_so_in_one_piece) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[0]);
+  const lockstep::test::told_end found = lockstep::test::end_of_child([] {
     std::signal(SIGABRT, linger);
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
@@ -214,20 +209,11 @@ TEST(ended_programs, of_threads_that_find_a_mistake_at_once_one_says_so_in_one_p
       });
     }
     for (std::thread& each : threads) each.join();
-    _exit(0);
-  }
-  close(ends[1]);
-  std::string said;
-  char piece[256];
-  for (ssize_t size = 0; (size = read(ends[0], piece, sizeof piece)) > 0;) {
-    said.append(piece, static_cast<std::size_t>(size));
-  }
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
-  EXPECT_EQ(said.find("lockstep::mutex at "), 0u) << said;
-  EXPECT_EQ(said.find(": of a test\n"), said.size() - 12) << said;
+    return 0;
+  });
+  EXPECT_EQ(found.status, -SIGABRT);
+  EXPECT_EQ(found.said.find("lockstep::mutex at "), 0u) << found.said;
+  EXPECT_EQ(found.said.find(": of a test\n"), found.said.size() - 12) << found.said;
 }
 
 // Members that return instead of coming to the construct.

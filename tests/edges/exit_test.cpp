@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 
+#include "fault/child_process.hpp"
 #include "support/effort.hpp"
 
 namespace {
@@ -26,46 +27,23 @@ using lockstep::external_team;
 using lockstep::member;
 using lockstep::started_region;
 using lockstep::team;
+using lockstep::test::told_end;
 
 const int rounds = lockstep::test::effort(20);
 
-/// How a child process that calls f() has ended, and what it has printed.
-struct ending {
-  int status = 0;  ///< of exit(), or 1000 and the signal
-  std::string said;
-};
-
-/// This process has one thread while it forks.
+/// The end of a process that calls f() and leaves main(). This process has one thread while it forks.
 template <class Function>
-ending end_of(Function f) {
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], 2);
-    close(ends[0]);
-    close(ends[1]);
+told_end end_of(Function f) {
+  return lockstep::test::end_of_child([&]() -> int {
     f();
     std::exit(0);
-  }
-  close(ends[1]);
-  ending found;
-  char some[256];
-  for (ssize_t count; (count = read(ends[0], some, sizeof some)) > 0;) {
-    found.said.append(some, static_cast<std::size_t>(count));
-  }
-  close(ends[0]);
-  int how = 0;
-  waitpid(child, &how, 0);
-  found.status = WIFEXITED(how) ? WEXITSTATUS(how) : 1000 + WTERMSIG(how);
-  return found;
+  });
 }
 
 template <class Function>
 void expect_ends(Function f, int status = 0) {
   for (int round = 0; round < rounds; ++round) {
-    const ending found = end_of(f);
+    const told_end found = end_of(f);
     ASSERT_EQ(found.status, status) << found.said;
   }
 }
@@ -196,7 +174,7 @@ TEST(exit_edges,
 }
 
 TEST(exit_edges, the_thread_that_ended_a_static_team_does_not_wait_for_itself_TURN_5) {
-  const ending found = end_of([] {
+  const told_end found = end_of([] {
     static team* of_all = nullptr;
     static const struct last {
       ~last() {
@@ -492,13 +470,13 @@ TEST(exit_edges, inside_a_loop_that_runs_without_a_region) {
     static team alone(1);
     alone.for_each(0, 20, [](int) { std::exit(7); });
   });
-  const ending found = end_of([] {
+  const told_end found = end_of([] {
     auto* const alone = new team(1);
     alone->for_each(0, 20, [&](int i) {
       if (i == 7) delete alone;
     });
   });
-  EXPECT_EQ(found.status, 1000 + SIGABRT);
+  EXPECT_EQ(found.status, -SIGABRT);
   EXPECT_NE(found.said.find("inside its own region; leave the region first"), std::string::npos)
       << found.said;
 }
@@ -578,7 +556,7 @@ TEST(exit_edges, in_a_node_of_a_plan) {
 }
 
 TEST(exit_edges, debug_builds_say_that_a_team_was_left_to_its_threads) {
-  const ending found = end_of([] {
+  const told_end found = end_of([] {
     static std::atomic<bool> is_in{false};
     std::thread([] {
       static_team().run([](member&) {
@@ -594,7 +572,7 @@ TEST(exit_edges, debug_builds_say_that_a_team_was_left_to_its_threads) {
 }
 
 TEST(exit_edges, a_team_on_the_heap_that_is_destroyed_while_another_thread_is_in_run_says_so) {
-  const ending found = end_of([] {
+  const told_end found = end_of([] {
     static std::atomic<bool> is_in{false};
     static std::atomic<int> stage{0};
     static auto workers =

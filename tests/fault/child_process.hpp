@@ -7,13 +7,18 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <string>
+#include <system_error>
 
 namespace lockstep::test {
 
@@ -27,7 +32,9 @@ class child_process {
   template <class Body>
   explicit child_process(Body body) : pid_(fork()) {
     if (pid_ != 0) return;
+#if defined(__linux__)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
     const int status = body();
     std::fflush(nullptr);
     std::_Exit(status);
@@ -72,6 +79,35 @@ int in_child(Body body) {
   return child_process(body).wait();
 }
 
+/// How a child has ended, as child_process::wait() has it, and what it has written to its standard error.
+struct told_end {
+  int status = 0;
+  std::string said;
+};
+
+/// Calls body() in a child.
+template <class Body>
+told_end end_of_child(Body body) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  std::fflush(nullptr);
+  child_process child([&] {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    return body();
+  });
+  close(ends[1]);
+  told_end found;
+  char piece[256];
+  for (ssize_t size; (size = read(ends[0], piece, sizeof piece)) > 0;) {
+    found.said.append(piece, static_cast<std::size_t>(size));
+  }
+  close(ends[0]);
+  found.status = child.wait();
+  return found;
+}
+
 /// Runs the body of a test in a child: for tests that leave behind what the program learns once, as the
 /// number of its CPUs, while others need a program that has not asked yet.
 template <class Body>
@@ -87,12 +123,16 @@ void expect_in_child(Body body) {
 template <class T>
 class shared_with_child {
  public:
-  shared_with_child()
+  template <class... Arguments>
+  explicit shared_with_child(Arguments... arguments)
       : at_(mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     if (at_ == MAP_FAILED) throw std::bad_alloc();
-    ::new (at_) T();
+    ::new (at_) T(arguments...);
   }
-  ~shared_with_child() { munmap(at_, sizeof(T)); }
+  ~shared_with_child() {
+    (**this).~T();
+    munmap(at_, sizeof(T));
+  }
   shared_with_child(const shared_with_child&) = delete;
   shared_with_child& operator=(const shared_with_child&) = delete;
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "fault/child_process.hpp"
+#include "platform/process_fence.hpp"
 #include "support/asleep.hpp"
 #include "support/effort.hpp"
 
@@ -264,6 +265,11 @@ TEST_P(fork_locks, a_fork_while_others_wait_notify_and_time_out_ends_and_its_chi
   }
   changed.notify_all();
   for (std::thread& each : crowd) each.join();
+}
+
+TEST(fork, leaves_the_child_the_fence_of_all_its_threads) {
+  EXPECT_TRUE(lockstep::detail::native::fence_heavy());
+  EXPECT_EQ(in_child([] { return lockstep::detail::native::fence_heavy() ? 0 : 1; }), 0);
 }
 
 }  // namespace

@@ -6,12 +6,10 @@
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <new>
+
+#include "fault/child_process.hpp"
 
 namespace {
 
@@ -41,18 +39,10 @@ struct shared_objects {
 /// `child` runs in a forked process, `parent` here; both get the same objects. Returns the child's verdict.
 template <class Child, class Parent>
 bool in_two_processes(wait_policy policy, Child child, Parent parent) {
-  void* const memory = mmap(nullptr, sizeof(shared_objects), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  auto* const objects = new (memory) shared_objects(policy);
-  const pid_t process = fork();
-  if (process == 0) _exit(child(*objects) ? 0 : 1);
+  const lockstep::test::shared_with_child<shared_objects> objects(policy);
+  lockstep::test::child_process process([&] { return child(*objects) ? 0 : 1; });
   parent(*objects);
-  int status = -1;
-  waitpid(process, &status, 0);
-  objects->~shared_objects();
-  munmap(memory, sizeof(shared_objects));
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return process.wait() == 0;
 }
 
 TEST(two_processes, hand_over_with_spin) {

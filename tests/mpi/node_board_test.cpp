@@ -14,8 +14,8 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "fault/child_process.hpp"
 #endif
 
 #include "support/threads.hpp"
@@ -140,14 +140,10 @@ TEST(node_board, NODE2_processes_sleep_and_wake_each_other) {
     }
     return sum;
   };
-  const pid_t child = fork();
-  ASSERT_NE(child, -1);
   constexpr std::uint64_t all = std::uint64_t{meetings} * (meetings + 1) / 2;
-  if (child == 0) _exit(meet(1) == all ? 0 : 1);
+  lockstep::test::child_process child([&] { return meet(1) == all ? 0 : 1; });
   EXPECT_EQ(meet(0), 2 * all);
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(child.wait(), 0);
   munmap(memory, bytes);
 }
 

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,13 +13,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <thread>
 
-#include "platform/cgroup.hpp"
 #include "platform/cpus.hpp"
 #include "stress/actor.hpp"
+#include "support/quota_group.hpp"
 
 namespace lockstep::stress {
 
@@ -82,50 +80,14 @@ class one_cpu : public disturbance {
 class quota : public disturbance {
  public:
   quota() {
-    namespace cgroup = detail::cgroup;
-    const std::string groups = detail::file_text("/proc/self/cgroup");
-    const std::string mounts = detail::file_text("/proc/self/mountinfo");
-    for (std::size_t at = 0; at < mounts.size();) {
-      cgroup::mount where;
-      if (!cgroup::parse_mount(cgroup::next_line(mounts, at), where)) continue;
-      const std::string group = cgroup::find_group(groups, where.version_2);
-      if (enter(where.point + cgroup::relative_group(group, where.shown_group), where.version_2)) {
-        return;
-      }
+    if (!group_.made() || !group_.enter()) {
+      throw unavailable("no control group with CPU quotas is writable");
     }
-    throw unavailable("no control group with CPU quotas is writable");
   }
-  ~quota() override { leave(); }
+  ~quota() override { group_.leave(); }
 
  private:
-  static constexpr const char* prefix = "lockstep-stress-";
-
-  static bool write(const std::string& path, const std::string& text) {
-    std::ofstream file(path);
-    file << text << std::flush;
-    return file.good();
-  }
-
-  bool enter(const std::string& home, bool version_2) {
-    for (const std::string& name : entries_of(home)) {
-      if (name.starts_with(prefix)) rmdir((home + "/" + name).c_str());  // of runs that crashed
-    }
-    home_ = home;
-    group_ = home + "/" + prefix + std::to_string(getpid());
-    if (mkdir(group_.c_str(), 0755) != 0) return false;
-    const bool is_limited = version_2 ? write(group_ + "/cpu.max", "20000 100000")
-                                      : write(group_ + "/cpu.cfs_period_us", "100000") &&
-                                            write(group_ + "/cpu.cfs_quota_us", "20000");
-    if (is_limited && write(group_ + "/cgroup.procs", std::to_string(getpid()))) return true;
-    rmdir(group_.c_str());
-    return false;
-  }
-  void leave() {
-    write(home_ + "/cgroup.procs", std::to_string(getpid()));
-    rmdir(group_.c_str());
-  }
-
-  std::string home_, group_;
+  const test::quota_group group_{"20000"};
 };
 
 /// Sends SIGUSR1 to one random thread after another. The handler sleeps for the time it finds set.

@@ -10,6 +10,7 @@
 // the delays of the crew's threads follow from it, too. A failing run prints the command that repeats it.
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <getopt.h>
 
 #include <algorithm>
 #include <chrono>
@@ -255,42 +256,32 @@ std::string disturbance_in(const std::string& text) {
   return text;
 }
 
-void set_option(options& chosen, const std::string& option, const std::string& value) {
-  if (option == "--seconds") {
-    chosen.seconds = number_in(option, value);
-  } else if (option == "--patience") {
-    chosen.patience = number_in(option, value);
-  } else if (option == "--seed") {
-    chosen.seed = seed_in(value);
-  } else if (option == "--only") {
-    chosen.only = value;
-  } else if (option == "--disturb") {
-    chosen.disturb = disturbance_in(value);
-  } else {
-    throw bad_usage("unknown option '" + option + "'");
-  }
-}
-
-/// By hand: a general parser of options takes longer to compile than all scenarios, in each build with a sanitizer.
+/// By the system's function: a general parser of options takes longer to compile than all scenarios, in each build with a
+/// sanitizer.
 options read_options(int count, char** arguments) {
+  static const ::option known[] = {
+      {"seconds", required_argument, nullptr, 's'}, {"patience", required_argument, nullptr, 'p'},
+      {"seed", required_argument, nullptr, 'n'},    {"only", required_argument, nullptr, 'o'},
+      {"disturb", required_argument, nullptr, 'd'}, {"list", no_argument, nullptr, 'l'},
+      {"help", no_argument, nullptr, 'h'},          {nullptr, 0, nullptr, 0}};
   options chosen;
   const auto now = clock_type::now().time_since_epoch().count();
   chosen.seed = static_cast<std::uint64_t>(now) % 1000000007;
-  for (int i = 1; i < count; ++i) {
-    const std::string argument = arguments[i];
-    const std::size_t equals = argument.find('=');
-    if (argument == "--list") {
-      chosen.list = true;
-    } else if (argument == "--help") {
-      chosen.help = true;
-    } else if (equals != std::string::npos) {
-      set_option(chosen, argument.substr(0, equals), argument.substr(equals + 1));
-    } else if (++i < count) {
-      set_option(chosen, argument, arguments[i]);
-    } else {
-      throw bad_usage(argument + ": unknown, or without its value");
+  opterr = 0;
+  for (int found; (found = getopt_long(count, arguments, ":", known, nullptr)) != -1;) {
+    switch (found) {
+      case 's': chosen.seconds = number_in("--seconds", optarg); break;
+      case 'p': chosen.patience = number_in("--patience", optarg); break;
+      case 'n': chosen.seed = seed_in(optarg); break;
+      case 'o': chosen.only = optarg; break;
+      case 'd': chosen.disturb = disturbance_in(optarg); break;
+      case 'l': chosen.list = true; break;
+      case 'h': chosen.help = true; break;
+      default:
+        throw bad_usage(arguments[optind - 1] + std::string(": unknown, or without its value"));
     }
   }
+  if (optind < count) throw bad_usage(arguments[optind] + std::string(": unknown"));
   return chosen;
 }
 

@@ -3,8 +3,6 @@
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -13,23 +11,21 @@
 #include <thread>
 #include <vector>
 
+#include "fault/child_process.hpp"
+
 namespace {
 
 using lockstep::default_team;
 using lockstep::member;
 using lockstep::team;
 
-/// Calls f() in a child process, which then ends by exit(7). Returns its status, or 1000 and the signal.
+/// Calls f() in a child process, which then ends by exit(7). Returns its status, or minus the signal.
 template <class Function>
 int status_of(Function f) {
-  const pid_t child = fork();
-  if (child == 0) {
+  return lockstep::test::in_child([&]() -> int {
     f();
     std::exit(7);
-  }
-  int how = 0;
-  waitpid(child, &how, 0);
-  return WIFEXITED(how) ? WEXITSTATUS(how) : 1000 + WTERMSIG(how);
+  });
 }
 
 bool all_come() {

@@ -21,6 +21,7 @@
 #include <string>
 #include <thread>
 
+#include "fault/child_process.hpp"
 #include "trace/thread_log.hpp"
 #include "trace/traced.hpp"
 
@@ -361,11 +362,7 @@ TEST(trace_in_child, a_child_does_not_record_also_where_its_thread_was_known_bef
   lockstep::trace_mark("of a thread that is known from now on");
   ASSERT_TRUE(lockstep::start_trace());
   lockstep::trace_mark("recorded");
-  const pid_t child = fork();
-  if (child == 0) _exit(lockstep::is_tracing() ? 1 : 0);
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(lockstep::test::in_child([] { return lockstep::is_tracing() ? 1 : 0; }), 0);
   EXPECT_TRUE(lockstep::is_tracing());
   EXPECT_TRUE(lockstep::stop_trace("/dev/null"));
 }

@@ -1,65 +1,23 @@
 // SPDX-License-Identifier: MIT
 // bench/openmp/drivers/overheads.cpp -- the time of each construct of OpenMP, after the method of the EPCC suite.
 //
-// Inside each construct is a delay of about 0.1 us; its time alone is the case "delay". Of 11 batches the median
-// counts. Every construct also counts what it did: the value is "right" only if nothing was lost or done twice.
+// Inside each construct is a delay; its time alone is the case "delay". Every construct also counts what it did: the value
+// is "right" only if nothing was lost or done twice.
 #include <algorithm>
 #include <functional>
 
-#include "openmp_case.hpp"
+#include "batches.hpp"
 
 namespace {
 
-using openmp_case::times;
-
-constexpr int batches = 11;
-constexpr double batch_us = 1500;
-
-// Each delay begins with what the thread's last one left, so that neither the compiler nor the processor overlaps them.
-thread_local double carried = 0.5;
-
-[[gnu::noinline]] double delay() {
-  double x = carried;
-  for (int i = 0; i < 45; ++i) x = x * 0.5 + 0.25;
-  carried = x;
-  return x;
-}
+using openmp_case::delay;
+using openmp_case::slot;
 
 struct construct {
   const char* name;
   // Does so many repetitions; false if one of them did something else than it should.
   std::function<bool(int)> repeat;
 };
-
-// A batch that takes long enough to be timed, but at least three repetitions.
-int repetitions_for(const construct& c) {
-  int repetitions = 3;
-  for (;;) {
-    const times start = openmp_case::now();
-    c.repeat(repetitions);
-    const double took = openmp_case::since(start, 1).wall_us;
-    if (took >= batch_us / 2 || repetitions >= 1 << 20) {
-      return std::max(3, static_cast<int>(repetitions * batch_us / std::max(took, 1.0)));
-    }
-    repetitions *= 2;
-  }
-}
-
-void measure(const construct& c) {
-  const int repetitions = repetitions_for(c);
-  std::vector<double> wall(batches), cpu(batches);
-  bool right = true;
-  for (int i = 0; i < batches; ++i) {
-    const times start = openmp_case::now();
-    right = c.repeat(repetitions) && right;
-    const times each = openmp_case::since(start, repetitions);
-    wall[static_cast<std::size_t>(i)] = each.wall_us;
-    cpu[static_cast<std::size_t>(i)] = each.cpu_us;
-  }
-  std::sort(wall.begin(), wall.end());
-  std::sort(cpu.begin(), cpu.end());
-  openmp_case::print(c.name, right ? "right" : "wrong", {wall[batches / 2], cpu[batches / 2]});
-}
 
 int team_size() {
   int size = 0;
@@ -68,10 +26,6 @@ int team_size() {
   size = omp_get_num_threads();
   return size;
 }
-
-struct alignas(128) slot {
-  long count = 0;
-};
 
 bool all_are(const std::vector<slot>& slots, long expected) {
   return std::all_of(slots.begin(), slots.end(),
@@ -243,6 +197,6 @@ std::vector<construct> constructs(int threads) {
 }  // namespace
 
 int main() {
-  for (const construct& c : constructs(team_size())) measure(c);
+  for (const construct& c : constructs(team_size())) openmp_case::measure(c.name, c.repeat, 3);
   openmp_case::print_runtime();
 }

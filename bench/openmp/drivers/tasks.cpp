@@ -2,35 +2,22 @@
 // bench/openmp/drivers/tasks.cpp -- the time of a small task, by which threads make it and how it is waited for.
 //
 // The first cells are those of the EPCC suite's taskbench, by its names; then taskloops, chains of dependences, and a
-// recursion. A task is a delay of about 0.1 us that counts itself. A cell's time is that of its batch over the tasks that
+// recursion. A task is a delay that counts itself. A cell's time is that of its batch over the tasks that
 // each thread would have, if all were dealt evenly: with 2 threads a task of 0.1 us takes at least 0.1 us of the table.
-// The value is "right" only if no task was lost or run twice. Of 11 batches the median counts.
-#include <algorithm>
+// The value is "right" only if no task was lost or run twice.
 #include <functional>
+#include <vector>
 
-#include "openmp_case.hpp"
+#include "batches.hpp"
 
 namespace {
 
-using openmp_case::times;
+using openmp_case::delay;
+using openmp_case::slot;
 
-constexpr int batches = 11;
-constexpr double batch_us = 1500;
 constexpr int tree_depth = 6;
 constexpr int loop_tasks = 2048;
 
-// Each delay begins with what the thread's last one left, so that neither the compiler nor the processor overlaps them.
-thread_local double carried = 0.5;
-
-[[gnu::noinline]] void delay() {
-  double x = carried;
-  for (int i = 0; i < 45; ++i) x = x * 0.5 + 0.25;
-  carried = x;
-}
-
-struct alignas(128) slot {
-  long count = 0;
-};
 std::vector<slot> done;
 
 void work() {
@@ -52,40 +39,15 @@ struct cell {
   std::function<void(long)> repeat;
 };
 
-/// A batch that takes long enough to be timed, but at least `least` repetitions.
-long repetitions_for(const cell& c, long least) {
-  long repetitions = least;
-  for (;;) {
-    const times start = openmp_case::now();
-    c.repeat(repetitions);
-    const double took = openmp_case::since(start, 1).wall_us;
-    if (took >= batch_us / 2 || repetitions >= 1 << 20) {
-      const auto fitting =
-          static_cast<long>(static_cast<double>(repetitions) * batch_us / std::max(took, 1.0));
-      return std::max(least, fitting / least * least);
-    }
-    repetitions *= 2;
-  }
-}
-
 void measure(const cell& c) {
-  const long repetitions = repetitions_for(c, loop_tasks);
-  std::vector<double> wall(batches), cpu(batches);
-  bool right = true;
-  for (int i = 0; i < batches; ++i) {
+  const auto repeat = [&c](int repetitions) {
     for (slot& each : done) each.count = 0;
-    const times start = openmp_case::now();
     c.repeat(repetitions);
-    const times each = openmp_case::since(start, static_cast<double>(repetitions));
-    wall[static_cast<std::size_t>(i)] = each.wall_us;
-    cpu[static_cast<std::size_t>(i)] = each.cpu_us;
     long count = 0;
     for (const slot& of : done) count += of.count;
-    right = right && count == c.tasks(repetitions);
-  }
-  std::sort(wall.begin(), wall.end());
-  std::sort(cpu.begin(), cpu.end());
-  openmp_case::print(c.name, right ? "right" : "wrong", {wall[batches / 2], cpu[batches / 2]});
+    return count == c.tasks(repetitions);
+  };
+  openmp_case::measure(c.name, repeat, loop_tasks);
 }
 
 void branch(int level) {

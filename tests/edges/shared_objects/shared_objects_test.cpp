@@ -5,8 +5,6 @@
 // or loaded by dlopen(RTLD_LOCAL). What one module starts another ends; a hang is caught by the timeout.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "fault/child_process.hpp"
 #include "plugin.hpp"
 #include "support/asleep.hpp"
 
@@ -28,6 +27,11 @@ extern "C" const plugin* second_plugin();
 namespace {
 
 using lockstep::test::watched_thread;
+
+template <class Function>
+bool is_true_in_child(const Function& f) {
+  return lockstep::test::in_child([&] { return f() ? 0 : 1; }) == 0;
+}
 
 /// A shared object, loaded while this lives.
 class loaded {
@@ -179,19 +183,11 @@ TEST_F(shared_objects, the_default_team_is_one_and_has_its_threads_in_a_child_pr
     });
     return ran && calls == team.size();
   };
-  const auto status_of = [](const auto& f) {
-    const pid_t child = fork();
-    if (child == 0) _exit(f() ? 0 : 1);
-    int status = -1;
-    waitpid(child, &status, 0);
-    return status;
-  };
-  EXPECT_EQ(status_of([&] {
-              return is_one() && all_come(a->default_team()) &&
-                     status_of([&] { return is_one() && all_come(b->default_team()); }) == 0 &&
-                     all_come(lockstep::default_team());
-            }),
-            0);
+  EXPECT_TRUE(is_true_in_child([&] {
+    return is_one() && all_come(a->default_team()) &&
+           is_true_in_child([&] { return is_one() && all_come(b->default_team()); }) &&
+           all_come(lockstep::default_team());
+  }));
 }
 
 TEST_F(shared_objects, a_child_process_is_told_of_teams_of_all) {
@@ -200,14 +196,8 @@ TEST_F(shared_objects, a_child_process_is_told_of_teams_of_all) {
   const auto member = [](void*) { return true; };
   EXPECT_TRUE(b->run(*theirs, member, nullptr));
   EXPECT_TRUE(b->run(ours, member, nullptr));
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool right = b->run(*theirs, member, nullptr) && a->run(ours, member, nullptr);
-    _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(is_true_in_child(
+      [&] { return b->run(*theirs, member, nullptr) && a->run(ours, member, nullptr); }));
   a->destroy_team(theirs);
 }
 #endif
@@ -240,11 +230,8 @@ TEST(unloaded, what_is_left_goes_on_after_a_dlclose_of_the_one_that_came_first) 
     other.join();
     lockstep::team team(2);
     EXPECT_TRUE(b->run(team, [](void*) { return true; }, nullptr));
-    const pid_t child = fork();
-    if (child == 0) _exit(b->run(team, [](void*) { return true; }, nullptr) ? 0 : 1);
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(
+        is_true_in_child([&] { return b->run(team, [](void*) { return true; }, nullptr); }));
   }
 }
 
