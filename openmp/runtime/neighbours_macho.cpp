@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // neighbours.cpp where files are Mach-O. Only LLVM's programs have this runtime there. A library that names another one has it, since
 // each library finds its names in the file that it was linked with. Linked, but nobody has run it.
+#include "neighbours.hpp"
+
+#if defined(__APPLE__)
+
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
 
@@ -8,7 +12,6 @@
 #include <cstring>
 
 #include "message.hpp"
-#include "neighbours.hpp"
 #include "task_memory.hpp"
 
 namespace lockstep::openmp {
@@ -41,3 +44,5 @@ detail::atomic<std::uint64_t> task_memory::known[places];
 }
 
 }  // namespace lockstep::openmp
+
+#endif
