@@ -220,11 +220,9 @@ OPENMP_IN_BOTH(int, omp_pause_resource_all)(int kind) {
 }
 
 // Functions without an argument are the same in Fortran. For C, LLVM's headers have some that nothing redefines.
-#define IN_FORTRAN_OF_BOTH(names)                                           \
-  ALSO_IN_FORTRAN(names);                                                   \
-  __asm__(".irp name, " names                                               \
-          "\n .weak libomp_\\name\\()_\n .set libomp_\\name\\()_, \\name\n" \
-          " .symver libomp_\\name\\()_, \\name\\()_@VERSION\n .endr")
+#define IN_FORTRAN_OF_BOTH(names) \
+  ALSO_IN_FORTRAN(names);         \
+  IN_LIBOMP(names, "_")
 IN_FORTRAN_OF_BOTH(
     "omp_get_num_threads, omp_get_max_threads, omp_get_thread_num, omp_get_num_procs, "
     "omp_in_parallel, omp_get_dynamic, omp_get_nested, omp_get_thread_limit, "

@@ -104,29 +104,34 @@ void tell_taken(mutex_kind kind, const void* lock, std::uint32_t depth) noexcept
 
 using namespace lockstep::openmp;
 
-OPENMP_API void lock_init(word_lock* lock) { init(*lock); }
-OPENMP_API void lock_destroy(word_lock* lock) { destroy(*lock); }
-OPENMP_API void lock_set(word_lock* lock) { lock_told(mutex_kind::lock, *lock); }
-OPENMP_API void lock_unset(word_lock* lock) { unlock_told(mutex_kind::lock, *lock); }
-OPENMP_API int lock_test(word_lock* lock) {
+#if defined(__ELF__)
+#define NAMED_BELOW OPENMP_API
+#else
+#define NAMED_BELOW extern "C"
+#endif
+NAMED_BELOW void lock_init(word_lock* lock) { init(*lock); }
+NAMED_BELOW void lock_destroy(word_lock* lock) { destroy(*lock); }
+NAMED_BELOW void lock_set(word_lock* lock) { lock_told(mutex_kind::lock, *lock); }
+NAMED_BELOW void lock_unset(word_lock* lock) { unlock_told(mutex_kind::lock, *lock); }
+NAMED_BELOW int lock_test(word_lock* lock) {
   return try_lock_told(mutex_kind::test_lock, *lock) ? 1 : 0;
 }
 
-OPENMP_API void nest_lock_init(nest_handle* lock) {
+NAMED_BELOW void nest_lock_init(nest_handle* lock) {
   *lock = static_cast<nest_lock*>(std::malloc(sizeof(nest_lock)));
   if (*lock == nullptr) fail("omp_init_nest_lock: out of memory");
   init(**lock);
 }
-OPENMP_API void nest_lock_destroy(nest_handle* lock) {
+NAMED_BELOW void nest_lock_destroy(nest_handle* lock) {
   destroy(**lock);
   std::free(*lock);
   *lock = nullptr;
 }
-OPENMP_API void nest_lock_set(nest_handle* lock) { set_nest(**lock, here().running); }
-OPENMP_API int nest_lock_test(nest_handle* lock) { return test_nest(**lock, here().running); }
-OPENMP_API void old_nest_lock_set(nest_handle* lock) { set_nest(**lock, &this_record); }
-OPENMP_API int old_nest_lock_test(nest_handle* lock) { return test_nest(**lock, &this_record); }
-OPENMP_API void nest_lock_unset(nest_handle* lock) {
+NAMED_BELOW void nest_lock_set(nest_handle* lock) { set_nest(**lock, here().running); }
+NAMED_BELOW int nest_lock_test(nest_handle* lock) { return test_nest(**lock, here().running); }
+NAMED_BELOW void old_nest_lock_set(nest_handle* lock) { set_nest(**lock, &this_record); }
+NAMED_BELOW int old_nest_lock_test(nest_handle* lock) { return test_nest(**lock, &this_record); }
+NAMED_BELOW void nest_lock_unset(nest_handle* lock) {
   nest_lock& own = **lock;
   const std::uint32_t depth = own.unset();
   if (!has_tool()) return;
@@ -136,6 +141,7 @@ OPENMP_API void nest_lock_unset(nest_handle* lock) {
 }
 
 // The names and versions by which programs call the functions: those of C, and those of Fortran with '_' at the end.
+#if defined(__ELF__)
 #define NAMED(ours, name, version)                                                         \
   __asm__(".symver " #ours ", omp_" name "_lock" version "\n .symver " #ours ", omp_" name \
           "_lock_" version)
@@ -151,6 +157,13 @@ EACH_VERSION(destroy, nest_lock_destroy);
 EACH_VERSION(set, old_nest_lock_set);
 EACH_VERSION(unset, nest_lock_unset);
 EACH_VERSION(test, old_nest_lock_test);
+#else
+#define EACH_VERB "init, destroy, set, unset, test"
+ALSO_NAMED("omp_", "_lock", "lock_", EACH_VERB);
+ALSO_NAMED("omp_", "_lock_", "lock_", EACH_VERB);
+ALSO_NAMED("omp_", "_nest_lock", "nest_lock_", EACH_VERB);
+ALSO_NAMED("omp_", "_nest_lock_", "nest_lock_", EACH_VERB);
+#endif
 
 OPENMP_API void omp_init_lock_with_hint(word_lock* lock, unsigned hint) { init(*lock, hint); }
 OPENMP_API void omp_init_lock_with_hint_(word_lock* lock, const int* hint) {

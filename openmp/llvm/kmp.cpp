@@ -2,13 +2,13 @@
 // The functions kmp_... of LLVM's omp.h, and allocators as its compilers call them. Settings that only tune LLVM's
 // runtime are accepted and ignored: the number of dispatch buffers, warnings.
 #include <pthread.h>
-#include <sched.h>
 
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "platform/cpus.hpp"
 
@@ -44,14 +44,22 @@ int chosen_library = throughput;
 
 // --- masks of CPUs ---
 
-constexpr std::size_t bytes = CPU_ALLOC_SIZE(detail::max_cpus);
+/// One bit for each CPU.
+using mask_word = unsigned long;
+constexpr unsigned word_bits = 8 * sizeof(mask_word);
+constexpr std::size_t mask_bytes = detail::max_cpus / 8;
+
+mask_word& word_of(void** mask, unsigned cpu) noexcept {
+  return static_cast<mask_word*>(*mask)[cpu / word_bits];
+}
+mask_word bit_of(unsigned cpu) noexcept { return mask_word{1} << cpu % word_bits; }
+bool has(void** mask, unsigned cpu) noexcept { return (word_of(mask, cpu) & bit_of(cpu)) != 0; }
 
 /// -1 if there is no such CPU, -2 if the process may not use it.
 int refusal_of(int cpu) noexcept {
   if (cpu < 0 || cpu >= static_cast<int>(detail::max_cpus)) return -1;
   return affinity::may_use(static_cast<unsigned>(cpu)) ? 0 : -2;
 }
-cpu_set_t* set_of(void** mask) noexcept { return static_cast<cpu_set_t*>(*mask); }
 
 }  // namespace
 
@@ -133,33 +141,42 @@ OPENMP_API void* kmp_aligned_malloc(std::size_t size, std::size_t align) {
 // --- affinity. Functions return 0 where they have done it ---
 
 OPENMP_API int kmp_get_affinity_max_proc() { return static_cast<int>(detail::max_cpus); }
-OPENMP_API void kmp_create_affinity_mask(void** mask) { *mask = std::calloc(1, bytes); }
+OPENMP_API void kmp_create_affinity_mask(void** mask) { *mask = std::calloc(1, mask_bytes); }
 OPENMP_API void kmp_destroy_affinity_mask(void** mask) {
   std::free(*mask);
   *mask = nullptr;
 }
-OPENMP_API int kmp_set_affinity_mask_proc(int cpu, void** mask) {
-  const int refusal = refusal_of(cpu);
-  if (refusal == 0) CPU_SET_S(cpu, bytes, set_of(mask));
+OPENMP_API int kmp_set_affinity_mask_proc(int number, void** mask) {
+  const unsigned cpu = static_cast<unsigned>(number);
+  const int refusal = refusal_of(number);
+  if (refusal == 0) word_of(mask, cpu) |= bit_of(cpu);
   return refusal;
 }
-OPENMP_API int kmp_unset_affinity_mask_proc(int cpu, void** mask) {
-  const int refusal = refusal_of(cpu);
-  if (refusal == 0) CPU_CLR_S(cpu, bytes, set_of(mask));
+OPENMP_API int kmp_unset_affinity_mask_proc(int number, void** mask) {
+  const unsigned cpu = static_cast<unsigned>(number);
+  const int refusal = refusal_of(number);
+  if (refusal == 0) word_of(mask, cpu) &= ~bit_of(cpu);
   return refusal;
 }
-OPENMP_API int kmp_get_affinity_mask_proc(int cpu, void** mask) {
-  if (refusal_of(cpu) != 0) return refusal_of(cpu) == -1 ? -1 : 0;
-  return CPU_ISSET_S(cpu, bytes, set_of(mask)) ? 1 : 0;
+OPENMP_API int kmp_get_affinity_mask_proc(int number, void** mask) {
+  const int refusal = refusal_of(number);
+  if (refusal != 0) return refusal == -1 ? -1 : 0;
+  return has(mask, static_cast<unsigned>(number)) ? 1 : 0;
 }
 /// The thread stays where it is set until its next region places it again.
 OPENMP_API int kmp_set_affinity(void** mask) {
+  std::vector<unsigned> cpus;
+  for (unsigned cpu = 0; cpu < detail::max_cpus; ++cpu) {
+    if (has(mask, cpu)) cpus.push_back(cpu);
+  }
   this_record.bound_place = -1;
-  return sched_setaffinity(0, bytes, set_of(mask));
+  return affinity::bind_to(cpus) ? 0 : -1;
 }
 OPENMP_API int kmp_get_affinity(void** mask) {
-  std::memset(*mask, 0, bytes);
-  return sched_getaffinity(0, bytes, set_of(mask));
+  std::memset(*mask, 0, mask_bytes);
+  const std::vector<unsigned> cpus = detail::affinity();
+  for (const unsigned cpu : cpus) word_of(mask, cpu) |= bit_of(cpu);
+  return cpus.empty() ? -1 : 0;
 }
 OPENMP_API int kmp_set_thread_affinity_mask_initial() {
   affinity::bind_this_thread(-1);

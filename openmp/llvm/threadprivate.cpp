@@ -108,6 +108,14 @@ void all_variables::end_thread(void* of) noexcept {
   delete ending;
 }
 
+bool is_initial_thread() noexcept {
+#if defined(__APPLE__)
+  return pthread_main_np() != 0;
+#else
+  return getpid() == gettid();
+#endif
+}
+
 [[gnu::noinline]] void* make_copy(std::size_t index, std::size_t size) {
   copies* own = static_cast<copies*>(pthread_getspecific(all().key));
   if (own == nullptr) {
@@ -126,7 +134,7 @@ void all_variables::end_thread(void* of) noexcept {
     }
   }
   void* made = of->original;
-  if (getpid() != gettid()) {
+  if (!is_initial_thread()) {
     made = std::aligned_alloc(64, (of->size + 63) / 64 * 64);
     if (made == nullptr) fail("Out of memory for a threadprivate variable of %zu bytes", of->size);
     of->begin(made);

@@ -7,18 +7,28 @@
 
 #define OPENMP_API extern "C" __attribute__((visibility("default")))
 
+/// How the assembler spells a name of C: with '_' before it where files are Mach-O.
+#define IN_ASSEMBLER(name) PREFIX_AS_TEXT(__USER_LABEL_PREFIX__) name
+#define PREFIX_AS_TEXT(prefix) TEXT_OF(prefix)
+#define TEXT_OF(prefix) #prefix
+/// Other names of functions of this source, by what stands before and behind the part that they share.
+#define ALSO_NAMED(before, behind, own, names)                                           \
+  __asm__(".irp name, " names                                                            \
+          "\n .globl " IN_ASSEMBLER(before) "\\name\\()" behind "\n .set " IN_ASSEMBLER( \
+              before) "\\name\\()" behind ", " IN_ASSEMBLER(own) "\\name\n .endr")
+#define ALSO_IN_FORTRAN(names) ALSO_NAMED("", "_", "", names)
+#define ALSO_AS(prefix, own, names) ALSO_NAMED(prefix, "", own, names)
 /// Functions of this source that LLVM's programs call as well, in the one version of LLVM's runtime. The aliases are
-/// weak: the linker would take a strong alias for the only version of the function.
-#define ALSO_IN_LIBOMP(names)                                     \
-  __asm__(".irp name, " names                                     \
-          "\n .weak libomp_\\name\n .set libomp_\\name, \\name\n" \
-          " .symver libomp_\\name, \\name@VERSION\n .endr")
-/// Other names of functions of this source: Fortran's with '_' at the end, or names with another prefix.
-#define ALSO_IN_FORTRAN(names) \
-  __asm__(".irp name, " names "\n .globl \\name\\()_ \n .set \\name\\()_, \\name\n .endr")
-#define ALSO_AS(prefix, own, names)                                                      \
-  __asm__(".irp name, " names "\n .globl " prefix "\\name\n .set " prefix "\\name, " own \
-          "\\name\n .endr")
+/// weak: the linker would take a strong alias for the only version of the function. Names of Mach-O have no versions.
+#if defined(__ELF__)
+#define IN_LIBOMP(names, behind)                                                           \
+  __asm__(".irp name, " names "\n .weak libomp_\\name\\()" behind                          \
+          "\n .set libomp_\\name\\()" behind ", \\name\n .symver libomp_\\name\\()" behind \
+          ", \\name\\()" behind "@VERSION\n .endr")
+#else
+#define IN_LIBOMP(names, behind) static_assert(true)
+#endif
+#define ALSO_IN_LIBOMP(names) IN_LIBOMP(names, "")
 /// A function that both runtimes have, by its result and its name.
 #define OPENMP_IN_BOTH(result, name) \
   ALSO_IN_LIBOMP(#name);             \

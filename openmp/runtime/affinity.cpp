@@ -2,11 +2,10 @@
 // Places: reading lists of them, dealing them out to the members of a region, and binding threads.
 #include "affinity.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cstring>
 #include <vector>
+
+#include "platform/native_system.hpp"
 
 #include "message.hpp"
 #include "text_reader.hpp"
@@ -103,19 +102,6 @@ bool take_units(text_reader& from, place_list& result, bool& is_named) {
   return true;
 }
 
-// --- binding ---
-
-void bind_to(const place& cpus) noexcept {
-  unsigned highest = 0;
-  for (const unsigned cpu : cpus) highest = cpu > highest ? cpu : highest;
-  const std::size_t size = CPU_ALLOC_SIZE(highest + 1);
-  unsigned long mask[detail::max_cpus / (8 * sizeof(unsigned long))];
-  std::memset(mask, 0, size);
-  cpu_set_t* const set = reinterpret_cast<cpu_set_t*>(mask);
-  for (const unsigned cpu : cpus) CPU_SET_S(cpu, size, set);
-  sched_setaffinity(0, size, set);  // where the system refuses, the thread runs where it did
-}
-
 thread_places in_one(int which) noexcept { return thread_places{which, which, 1}; }
 
 }  // namespace
@@ -184,6 +170,17 @@ const std::vector<unsigned>& usable_cpus() noexcept { return state().usable; }
 void use_only(const std::vector<unsigned>& cpus) noexcept {
   state().usable = cpus;
   bind_to(cpus);
+}
+
+bool bind_to([[maybe_unused]] const std::vector<unsigned>& cpus) noexcept {
+#if defined(__linux__)
+  using detail::linux_cpus;
+  linux_cpus mask = {};
+  for (const unsigned cpu : cpus) mask.words[cpu / linux_cpus::bits] |= linux_cpus::bit_of(cpu);
+  return mask.write();
+#else
+  return false;
+#endif
 }
 
 void reset_after_regions() noexcept { state().is_reset = true; }

@@ -25,6 +25,8 @@ thread_places places_of_member(const thread_places& parent, unsigned rank, unsig
                                proc_bind how) noexcept;
 /// Binds the calling thread to a place, unless it is there already; -1 lets it go where the process may.
 void bind_this_thread(int place) noexcept;
+/// Binds the calling thread to these CPUs. False where the system refuses, or can not: it runs where it did.
+bool bind_to(const std::vector<unsigned>& cpus) noexcept;
 
 /// Called before a thread's first region, and before the first question where it is. If threads are bound, it gets a
 /// place.

@@ -112,7 +112,7 @@ std::string value_of(char letter, const part& of) {
   if (process_settings().is_of_llvm)
     return number_as_text(static_cast<long>(detail::native_system::thread_number()));
   std::string text;
-  append(text, "0x%" PRIxPTR, static_cast<std::uintptr_t>(pthread_self()));
+  append(text, "0x%" PRIxPTR, (std::uintptr_t)pthread_self());  // a number, or a pointer
   return text;
 }
 

@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#endif
 
 #include <cerrno>
 #include <climits>
@@ -317,6 +320,14 @@ void read_changeable(process_variables& of) noexcept {
     display::set_affinity_format(format);
 }
 
+char** all_variables() noexcept {
+#if defined(__APPLE__)
+  return *_NSGetEnviron();
+#else
+  return environ;
+#endif
+}
+
 /// Variables that only tune LLVM's runtime. A message names them once.
 void name_unheard() noexcept {
   static const char* const heard[] = {"KMP_AFFINITY",
@@ -333,7 +344,7 @@ void name_unheard() noexcept {
                                       "KMP_TEAMS_PROC_BIND",
                                       "KMP_WARNINGS"};
   std::string unheard;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+  for (char** each = all_variables(); each != nullptr && *each != nullptr; ++each) {
     if (std::strncmp(*each, "KMP_", 4) != 0) continue;
     const std::string name(*each, std::strcspn(*each, "="));
     bool is_heard = false;
@@ -346,7 +357,7 @@ void name_unheard() noexcept {
 /// A hash of all variables that have an effect here, and their values.
 std::size_t hash_of_variables() noexcept {
   std::string all;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+  for (char** each = all_variables(); each != nullptr && *each != nullptr; ++each) {
     for (const char* const prefix : {"OMP_", "KMP_", "GOMP_"}) {
       if (std::strncmp(*each, prefix, std::strlen(prefix)) == 0) all.append(*each) += '\n';
     }

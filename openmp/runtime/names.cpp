@@ -2,12 +2,15 @@
 // Names of code, for observers. Each address is looked up once, and its name is kept for ever. Functions that compilers
 // make of regions are no symbols for the loader, but the file of the module often has their names.
 #include <dlfcn.h>
+#include <unistd.h>
+
+#if defined(__ELF__)
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +24,7 @@
 namespace lockstep::openmp {
 namespace {
 
+#if defined(__ELF__)
 /// A file, read as memory.
 class mapped_file {
  public:
@@ -86,6 +90,13 @@ bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address,
   }
   return false;
 }
+
+#else
+/// The loader of other systems reads all symbols itself.
+bool find_in_file(const char*, std::uintptr_t, std::uintptr_t, char*, std::size_t) noexcept {
+  return false;
+}
+#endif
 
 const char* find_name(const void* address) noexcept {
   char text[256];

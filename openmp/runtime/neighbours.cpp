@@ -2,6 +2,8 @@
 // What the modules of the process tell: which OpenMP runtime they ask for, and whether one calls for tasks.
 #include "neighbours.hpp"
 
+#if defined(__ELF__)
+
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -85,7 +87,7 @@ const char* started_libomp(neighbour& of) noexcept {
   char registered[64];
   std::snprintf(registered, sizeof registered, "/dev/shm/__KMP_REGISTERED_LIB_%d_%d",
                 static_cast<int>(getpid()), static_cast<int>(getuid()));
-  if (access(registered, F_OK) == 0) dl_iterate_phdr(look_at_library, &of);
+  if (::access(registered, F_OK) == 0) dl_iterate_phdr(look_at_library, &of);
   return of.file;
 }
 
@@ -182,3 +184,5 @@ detail::atomic<std::uint64_t> task_memory::known[places];
 }
 
 }  // namespace lockstep::openmp
+
+#endif

@@ -6,7 +6,6 @@
 // used.
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
 #include <strings.h>
 
 #include <cstdarg>
@@ -15,6 +14,8 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "platform/system.hpp"
 
 #include "affinity.hpp"
 #include "message.hpp"
@@ -158,7 +159,7 @@ int get_partition_place_nums(int size, int* places) noexcept {
   }
   return own.count;
 }
-int get_proc_id() noexcept { return current_task() != nullptr ? sched_getcpu() : -1; }
+int get_proc_id() noexcept { return current_task() != nullptr ? detail::current_cpu() : -1; }
 int get_num_devices() noexcept { return 1; }  // the host
 int get_target_info(std::uint64_t*, std::uint64_t*, std::uint64_t*) noexcept { return 0; }
 

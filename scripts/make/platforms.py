@@ -47,6 +47,8 @@ the explorer of schedules ([tests](tests.md)).
   the same page from a server without the headers that it needs: it says so.
 - **refused**: what cannot work is refused by the compiler, with a message that names the remedy.
 - **link**: the programs of *tests*, *jacobi* and an example, compiled and linked.
+- **openmp**: the runtime for [OpenMP programs](../openmp.md) as `libomp.dylib`, compiled and linked; a program that names all
+  that LLVM's runtime exports, and programs of Clang, linked with it.
 
 ## What is left out
 

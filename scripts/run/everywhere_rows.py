@@ -106,7 +106,8 @@ def bsd(system):
 MINGW = {"system": "Windows", "architecture": "x86_64", "how": WINE, "runner": ("wine",), "suffix": ".exe",
          "link": ("-static",), "parts": ("tests", "jacobi", "examples"), "needs": ("windows", "wine"),
          "left_out": FEW_THREADS, "environment": {"WINEDEBUG": "-all"}}
-APPLE = {"system": "macOS", "how": NOTHING, "parts": ("link",), "remark": "no Mac is at hand"}
+APPLE = {"system": "macOS", "how": NOTHING, "parts": ("link", "openmp"), "needs": ("python_venv", "libomp"),
+         "remark": "no Mac is at hand"}
 
 EMSCRIPTEN_LINK = ("-sPROXY_TO_PTHREAD=1", "-sEXIT_RUNTIME=1", "-sINITIAL_MEMORY=268435456")
 WASM = {"system": "WebAssembly", "architecture": "wasm32", "compiler": ("em++",), "needs": ("wasm", "browser"),

@@ -30,6 +30,17 @@ JACOBI = ("tests/everywhere/jacobi_bits.cpp", "examples/support/linear_system.cp
 SCRIPTED_SYSTEM = '-DLOCKSTEP_SYSTEM_SEAM="support/scripted_system.hpp"'
 
 
+LLVMS_PROGRAMS = [ROOT / "tests" / "openmp" / "programs" / name for name in ("llvm_regions.c", "llvm_loops.c", "llvm_atomics.c")]
+
+
+def names_of(libomp):
+    """What LLVM's runtime exports, without what is of Linux alone: what GCC's programs call, and data for a debugger."""
+    done = subprocess.run(["nm", "--dynamic", "--defined-only", "--without-symbol-versions", libomp], capture_output=True,
+                          text=True, check=True)
+    names = {line.split()[2] for line in done.stdout.splitlines() if line.split()[1] != "A"}
+    return sorted(name for name in names if not name.startswith("GOMP_") and name != "__kmp_gtid")
+
+
 class Failure(Exception):
     """A step that did not do what it should; the text says which, and where to read more."""
 
@@ -55,7 +66,7 @@ class Part:
 def sources_digest():
     """{directory: digest} of what programs are compiled from."""
     digests = {}
-    for directory in ("include", "src", "tests", "examples"):
+    for directory in ("include", "src", "openmp", "tests", "examples"):
         digest = hashlib.sha1()
         for path in sorted((ROOT / directory).rglob("*")):
             if path.suffix in (".hpp", ".h", ".cpp"):
@@ -154,7 +165,8 @@ class Work:
                                           ROOT / "src" / "lockstep_checked.cpp"], ("include", "src"))
 
     def common_flags(self):
-        return ["-I", ROOT / "include", "-I", ROOT / "src", "-I", ROOT / "tests", "-pthread"]
+        """Zig's compiler defines NDEBUG where it optimises."""
+        return ["-I", ROOT / "include", "-I", ROOT / "src", "-I", ROOT / "tests", "-pthread", "-UNDEBUG"]
 
     # --- programs
 
@@ -392,6 +404,26 @@ class Work:
         self.jacobi()
         self.compile("example.program", ["-std=c++11", "-O2", *WARNINGS, *self.common_flags(),
                                          ROOT / "examples" / "10_constructs.cpp", self.library(), *self.row.link], ("include", "examples"))
+        part.compiled = True
+
+    def make_openmp(self, part):
+        """The OpenMP runtime for LLVM's programs: linked, with all names of LLVM's, and programs linked with it."""
+        found = sorted(Path("/usr/lib").glob("llvm-*/lib/libomp.so.5"))
+        if not found:
+            raise Unavailable("LLVM's libomp.so.5, whose names are wanted")
+        names, headers = names_of(found[-1]), next(found[-1].parent.glob("clang/*/include"))  # with omp.h
+        runtime = self.compile("libomp.dylib", [
+            "-std=c++20", "-O2", *WARNINGS, "-I", ROOT / "openmp", *self.common_flags(), "-DNDEBUG",
+            "-DLOCKSTEP_DIAGNOSE_MISUSE=0", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-shared",
+            *sorted((ROOT / "openmp").glob("*/*.cpp")), ROOT / "src" / "lockstep.cpp"], ("include", "src", "openmp"))
+        unit = self.place / "names.cpp"
+        unit.write_text("".join(f'extern "C" char {name};\n' for name in names)
+                        + f"char* all[] = {{{', '.join(f'&{name}' for name in names)}}};\n"
+                        "int main() { return all[0] == nullptr; }\n", encoding="utf-8")
+        self.compile("names.program", [unit, runtime])
+        for program in LLVMS_PROGRAMS:
+            self.compile(f"{program.stem}.program", ["-Xclang", "-fopenmp", "-idirafter", headers, "-x", "c", program, "-x", "none", runtime],
+                         ("openmp", "tests"))
         part.compiled = True
 
     # --- the row
