@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// neighbours.cpp where files are Mach-O. Only LLVM's programs have this runtime there. A library that names another one has it, since
-// each library finds its names in the file that it was linked with. Linked, but nobody has run it.
+// neighbours.cpp where files are Mach-O. There each library finds its names in the file that it was linked with. Linked,
+// but nobody has run it.
 #include "neighbours.hpp"
 
 #if defined(__APPLE__)

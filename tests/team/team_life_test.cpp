@@ -558,4 +558,36 @@ TEST_F(team_life_death, exit_while_a_static_team_idles_ends_its_threads) {
       testing::ExitedWithCode(7), "2 threads ended");
 }
 
+TEST_F(team_life_death, exit_while_a_static_team_is_paused_ends_the_program) {
+  EXPECT_EXIT(
+      {
+        expect_usable(static_team());
+        static_team().pause();
+        std::exit(7);
+      },
+      testing::ExitedWithCode(7), "2 threads ended");
+}
+
+TEST_F(team_life_death, a_team_that_is_destroyed_inside_its_own_region_says_so) {
+  const char* const message = "lockstep::team: .*inside its own region; leave the region first";
+  for (const std::size_t rank : {0u, 1u}) {
+    EXPECT_DEATH(
+        {
+          auto workers = std::make_unique<team>(2);
+          workers->run([&](member& me) {
+            if (me.rank() == rank) workers.reset();
+            me.sync_threads();
+          });
+        },
+        message);
+  }
+  EXPECT_DEATH(
+      {
+        started_region started;  // outlives the team
+        team workers(2);
+        started = workers.start([](member&) {});
+      },
+      message);
+}
+
 }  // namespace

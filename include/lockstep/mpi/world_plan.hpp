@@ -23,8 +23,9 @@
 // Order  WPLAN-1; between nodes that of world_graph.hpp.
 // Errors ranks with different graphs, a graph that makes no sense, a node that a rank's team has too few members for:
 //        on all ranks std::invalid_argument, and the text names rank and node. Ranks that ask for different numbers of
-//        iterations, and a graph that was changed since: std::logic_error from run() (RANKS-1). Errors of MPI: std::runtime_error, also in place of what a
-//        node has thrown, if the other ranks cannot be told of it. End the program then: they may wait for this rank.
+//        iterations, and a graph that was changed since: std::logic_error from run() (RANKS-1). Errors of MPI:
+//        std::runtime_error, also in place of what a node has thrown, if the other ranks cannot be told of it. End the
+//        program then: they may wait for this rank.
 // Cost   an edge between ranks: a message of MPI, and a copy of the bytes at each end. Two ranks of one node, each with
 //        a CPU, Open MPI 4.1: to and fro in 1.5 us, where MPI_Send and MPI_Recv take 0.8; a run of that, 3.2 us.
 //        Memory: for each edge between ranks two buffers at each end. A run: a meeting of ranks (world.hpp) at its
