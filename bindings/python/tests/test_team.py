@@ -267,24 +267,24 @@ def test_members_that_wait_for_each_other_do_not_hold_the_lock():
     ],
 )
 @pytest.mark.parametrize("comes_late", [False, True])
-def test_a_member_that_returns_early_is_named(team, wait, missing, comes_late):
-    if team.size == 1:
-        pytest.skip("nobody waits")
-    for early in 0, team.size - 1:
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_a_member_that_returns_early_is_named(size, wait, missing, comes_late):
+    with lockstep.Team(size) as team:
+        for early in 0, size - 1:
 
-        def region(me):
-            me.sync_threads()
-            me.for_blocks(0, 10, lambda first, last: None)
-            if me.rank == early:
-                time.sleep(0 if comes_late else 0.01)
-                return
-            time.sleep(0.01 if comes_late else 0)
-            wait(me, early)
+            def region(me):
+                me.sync_threads()
+                me.for_blocks(0, 10, lambda first, last: None)
+                if me.rank == early:
+                    time.sleep(0 if comes_late else 0.01)
+                    return
+                time.sleep(0.01 if comes_late else 0)
+                wait(me, early)
 
-        for _ in range(2):
-            with pytest.raises(lockstep.UseError, match=f"waits for {missing}member {early}, which has returned"):
-                team.run(region)
-    assert team.run(lambda me: me.sync_threads())
+            for _ in range(2):
+                with pytest.raises(lockstep.UseError, match=f"waits for {missing}member {early}, which has returned"):
+                    team.run(region)
+        assert team.run(lambda me: me.sync_threads())
 
 
 def test_members_return_at_different_times_and_after_a_stop(team):

@@ -88,30 +88,17 @@ def _outcome(code, failures):
 
 
 class Shared:
-    """What the members of a region share: the values that they gather, who waits for what, and what those have done that have
+    """What the members of a region share: the values that they gather; by rank, those that have come and those that have
     returned. `sees_all`: no native function was given a member."""
 
-    __slots__ = ("left", "sees_all", "values", "waits")
+    __slots__ = ("came", "returned", "sees_all", "values")
 
     def __init__(self):
-        self.values, self.waits, self.left, self.sees_all = {}, {}, {}, True
+        self.values, self.came, self.returned, self.sees_all = {}, {}, {}, True
 
     def forget(self):
-        self.waits.clear()
-        self.left.clear()
-
-    def refuse_endless(self, me):
-        """Fails, which ends the region, if a member waits for one that has returned: it would wait for ever."""
-        if not self.sees_all:
-            return
-        for waiting, (kind, number, ranks) in self.waits.copy().items():
-            for missing, done in self.left.copy().items():
-                if missing in ranks and done[kind] < number and not me.stop_requested:
-                    what = f"step {number} of member {missing}" if kind else f"member {missing}"
-                    raise UseError(
-                        f"lockstep.Member: member {waiting} of {me.size} waits for {what}, which has returned from its part; "
-                        "all members call the same functions in the same order"
-                    )
+        self.came.clear()
+        self.returned.clear()
 
 
 def _fail(code):
@@ -126,17 +113,18 @@ class Member(Handle):
     stopped they raise Stopped.
     """
 
-    __slots__ = ("_everyone", "_gathered", "_handle", "_met", "_published", "_shared", "_thread", "rank", "size")
+    __slots__ = ("_awaits", "_gathered", "_handle", "_met", "_published", "_shared", "_thread", "rank", "size")
 
     def __init__(self, handle, shared):
         self._handle, self._shared = handle, shared
-        self._gathered = self._met = self._published = 0
+        self._gathered = self._met = self._published = 0  # how often it has come to gather values, and to meet; its step
+        self._awaits = 0, 0  # a rank, and a step of that member
         self._thread = threading.get_ident()
         #: 0 to size - 1; the caller of run() is 0.
         self.rank: int = quick.lockstep_member_rank(handle)
         #: How many members the region has.
         self.size: int = quick.lockstep_member_size(handle)
-        self._everyone = range(self.size)
+        shared.came[self.rank] = self
 
     @property
     def handle(self) -> int:
@@ -154,31 +142,46 @@ class Member(Handle):
     def _leave(self):
         self._handle = None
 
-    def _wait(self, kind, number, ranks, call, *arguments):
-        """What call() returns, which blocks until `ranks` have met so often (kind 0) or published that step (1). When it is
-        over, they have, so the note need not be taken back."""
-        shared = self._shared
-        shared.waits[self.rank] = kind, number, ranks
-        if shared.left:
-            shared.refuse_endless(self)
-        return call(*arguments)
+    def _refuse_endless(self, waiting, missing):
+        """Fails, which ends the region, if `waiting` waits for ever for `missing`, which has returned. One of them is this."""
+        rank, step = waiting._awaits
+        if waiting._met > missing._met:
+            what = f"member {missing.rank}"
+        elif rank == missing.rank and step > missing._published:
+            what = f"step {step} of member {rank}"
+        else:
+            return
+        if self._shared.sees_all and not self.stop_requested:
+            raise UseError(
+                f"lockstep.Member: member {waiting.rank} of {self.size} waits for {what}, which has returned from its part; "
+                "all members call the same functions in the same order"
+            )
 
-    def _meet(self, call, *arguments):
+    def _wait(self):
+        """Called before a wait for others, after the note of it."""
+        for missing in self._shared.returned.copy().values():
+            self._refuse_endless(self, missing)
+
+    def _meet(self):
+        """Called before a wait for all members."""
         self._met += 1
-        return self._wait(0, self._met, self._everyone, call, *arguments)
+        if self._shared.returned:
+            self._wait()
 
     def _return(self):
         """The callable has returned, and so does nothing that others may wait for."""
         shared = self._shared
-        shared.left[self.rank] = self._met, self._published
-        if shared.waits:
-            shared.refuse_endless(self)
-        if len(shared.left) == self.size:
+        shared.returned[self.rank] = self
+        for waiting in shared.came.copy().values():
+            self._refuse_endless(waiting, self)
+        if len(shared.returned) == self.size:
             shared.forget()  # a node has members again in the next iteration
 
     def sync_threads(self) -> None:
         """Blocks until every member has called it as often as this one."""
-        code = self._meet(c.lockstep_member_sync_threads, self._own())
+        handle = self._own()
+        self._meet()
+        code = c.lockstep_member_sync_threads(handle)
         if code != OK:
             _fail(code)
 
@@ -236,7 +239,11 @@ class Member(Handle):
 
         As Team.for_blocks otherwise.
         """
-        meets = functools.partial(self._meet, c.lockstep_member_for_range)
+
+        def meets(*arguments):
+            self._meet()
+            return c.lockstep_member_for_range(*arguments)
+
         call = c.lockstep_member_for_range_nowait if nowait else meets
         handle = self._own()
         if not _run_blocks(call, self.request_stop, handle, first, last, function, context, schedule, chunk):
@@ -250,7 +257,9 @@ class Member(Handle):
     def await_step(self, rank: int, step: int) -> None:
         """Blocks until member `rank` has published `step` or more."""
         handle, rank, step = self._own(), whole(rank, "the rank"), whole(step, "the step")
-        code = self._wait(1, step, (rank,), c.lockstep_member_await_step, handle, rank, step)
+        self._awaits = rank, step
+        self._wait()
+        code = c.lockstep_member_await_step(handle, rank, step)
         if code != OK:
             _fail(code)
 
