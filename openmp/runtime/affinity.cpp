@@ -174,9 +174,8 @@ void use_only(const std::vector<unsigned>& cpus) noexcept {
 
 bool bind_to([[maybe_unused]] const std::vector<unsigned>& cpus) noexcept {
 #if defined(__linux__)
-  using detail::linux_cpus;
-  linux_cpus mask = {};
-  for (const unsigned cpu : cpus) mask.words[cpu / linux_cpus::bits] |= linux_cpus::bit_of(cpu);
+  detail::linux_cpus mask = {};
+  for (const unsigned cpu : cpus) mask.add(cpu);
   return mask.write();
 #else
   return false;

@@ -20,6 +20,7 @@
 #include <lockstep/mutex.hpp>
 
 #include "loops.hpp"
+#include "neighbours.hpp"
 
 namespace lockstep::openmp {
 namespace {
@@ -114,9 +115,7 @@ const char* find_name(const void* address) noexcept {
             ? found.dli_fname
             : "/proc/self/exe";
     if (!find_in_file(path, base, at, text, sizeof text)) {
-      const char* const slash = std::strrchr(found.dli_fname, '/');
-      std::snprintf(text, sizeof text, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname,
-                    at - base);
+      std::snprintf(text, sizeof text, "%s+0x%zx", file_name(found.dli_fname), at - base);
     }
   }
   return ::strdup(text);

@@ -49,11 +49,6 @@ const char* first_found(const neighbour& of) noexcept {
   return found.dli_fbase != of.own.dli_fbase ? found.dli_fname : nullptr;
 }
 
-bool is_llvms(const char* name) noexcept {
-  return std::strncmp(name, "libomp.", 7) == 0 || std::strncmp(name, "libomp-", 7) == 0 ||
-         std::strncmp(name, "libiomp5", 8) == 0;
-}
-
 /// Tests whether a program or a library needs an OpenMP runtime. `of` points to a bool, which is set if it needs
 /// LLVM's.
 int look_at_needs(dl_phdr_info* one, std::size_t, void* of) noexcept {
@@ -75,10 +70,8 @@ int look_at_needs(dl_phdr_info* one, std::size_t, void* of) noexcept {
 
 int look_at_library(dl_phdr_info* one, std::size_t, void* of) noexcept {
   neighbour& found = *static_cast<neighbour*>(of);
-  const char* const slash = std::strrchr(one->dlpi_name, '/');
-  const char* const name = slash != nullptr ? slash + 1 : one->dlpi_name;
   const bool is_own = reinterpret_cast<void*>(one->dlpi_addr) == found.own.dli_fbase;
-  if (is_llvms(name) && !is_own) found.file = one->dlpi_name;
+  if (is_llvms(file_name(one->dlpi_name)) && !is_own) found.file = one->dlpi_name;
   return found.file != nullptr;
 }
 

@@ -3,7 +3,20 @@
 #ifndef LOCKSTEP_OPENMP_RUNTIME_NEIGHBOURS_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_NEIGHBOURS_HPP
 
+#include <cstring>
+
 namespace lockstep::openmp {
+
+/// A file's path without its directory.
+inline const char* file_name(const char* path) noexcept {
+  const char* const slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+/// Whether a file of that name is LLVM's or Intel's runtime.
+inline bool is_llvms(const char* name) noexcept {
+  return std::strncmp(name, "libomp.", 7) == 0 || std::strncmp(name, "libomp-", 7) == 0 ||
+         std::strncmp(name, "libiomp5", 8) == 0;
+}
 
 /// Whether the first module that asks for an OpenMP runtime (the program, or else one of its libraries) asks for
 /// LLVM's.

@@ -24,14 +24,11 @@ void tell_of_neighbours() noexcept {
   for (std::uint32_t i = 0; i < _dyld_image_count(); ++i) {
     const char* const file = _dyld_get_image_name(i);
     if (file == nullptr || _dyld_get_image_header(i) == own.dli_fbase) continue;
-    const char* const slash = std::strrchr(file, '/');
-    const char* const name = slash != nullptr ? slash + 1 : file;
-    if (std::strncmp(name, "libomp.", 7) != 0 && std::strncmp(name, "libiomp5", 8) != 0 &&
-        std::strncmp(name, "libgomp.", 8) != 0) {
-      continue;
+    const char* const name = file_name(file);
+    if (is_llvms(name) || std::strncmp(name, "libgomp.", 8) == 0) {
+      return say("Other calls of this process have the OpenMP runtime %s, and threads of its own",
+                 file);
     }
-    return say("Other calls of this process have the OpenMP runtime %s, and threads of its own",
-               file);
   }
 }
 

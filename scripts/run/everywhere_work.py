@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from everywhere_rows import BRIEF, EXAMPLES, NOTHING, OTHER_PROCESSOR, ROWS, SCRIPTED, STANDARDS
+from llvm_suite import LLVM
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2] / "tests" / "support")]
 import batch  # noqa: E402
@@ -408,10 +409,10 @@ class Work:
 
     def make_openmp(self, part):
         """The OpenMP runtime for LLVM's programs: linked, with all names of LLVM's, and programs linked with it."""
-        found = sorted(Path("/usr/lib").glob("llvm-*/lib/libomp.so.5"))
-        if not found:
-            raise Unavailable("LLVM's libomp.so.5, whose names are wanted")
-        names, headers = names_of(found[-1]), next(found[-1].parent.glob("clang/*/include"))  # with omp.h
+        libomp = LLVM / "lib" / "libomp.so.5"
+        if not libomp.exists():
+            raise Unavailable(f"{libomp}, whose names are wanted")
+        names, headers = names_of(libomp), next(libomp.parent.glob("clang/*/include"))  # with omp.h
         runtime = self.compile("libomp.dylib", [
             "-std=c++20", "-O2", *WARNINGS, "-I", ROOT / "openmp", *self.common_flags(), "-DNDEBUG",
             "-DLOCKSTEP_DIAGNOSE_MISUSE=0", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-shared",
@@ -422,8 +423,8 @@ class Work:
                         "int main() { return all[0] == nullptr; }\n", encoding="utf-8")
         self.compile("names.program", [unit, runtime])
         for program in LLVMS_PROGRAMS:
-            self.compile(f"{program.stem}.program", ["-Xclang", "-fopenmp", "-idirafter", headers, "-x", "c", program, "-x", "none", runtime],
-                         ("openmp", "tests"))
+            self.compile(f"{program.stem}.program", [
+                "-Xclang", "-fopenmp", "-idirafter", headers, "-x", "c", program, "-x", "none", runtime], ("openmp", "tests"))
         part.compiled = True
 
     # --- the row

@@ -39,6 +39,7 @@ struct linux_cpus {
   bool write() const noexcept {
     return sched_setaffinity(0, sizeof words, reinterpret_cast<const cpu_set_t*>(words)) == 0;
   }
+  void add(unsigned cpu) noexcept { words[cpu / bits] |= bit_of(cpu); }
   static unsigned long bit_of(unsigned cpu) noexcept { return 1ul << cpu % bits; }
 };
 
@@ -69,7 +70,7 @@ struct linux_system : posix_system {
   static bool pin(unsigned cpu) noexcept {
     if (cpu >= max_cpus) return false;
     linux_cpus mask = {};
-    mask.words[cpu / linux_cpus::bits] = linux_cpus::bit_of(cpu);
+    mask.add(cpu);
     return mask.write();
   }
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from ._errors import UseError
 from ._functions import NO_FAILURES, Failures, NodeFunction, TestFunction, WideFunction, context_for, native
 from ._library import Handle, c, check, encoded, end, made, nanoseconds, quick, text_of, whole
-from ._team import Callback, Member, Shared, _outcome
+from ._team import Callback, Shared, _outcome, call_as_member
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ._team import Team
+    from ._team import Member, Team
     from ._types import Context, NativeFunction
 
 
@@ -81,16 +81,8 @@ class Graph(Handle):
         failures, shared = self._failures, Shared()  # a node never runs beside itself
         self._shared.append(shared)
 
-        def part(handle, iteration):
-            me = Member(handle, shared)
-            try:
-                function(me, iteration)
-                me._return()
-            finally:
-                me._leave()
-
         def call(handle, iteration, _context):
-            return failures.call(quick.lockstep_member_rank(handle), part, handle, iteration)
+            return failures.call(quick.lockstep_member_rank(handle), call_as_member, handle, shared, function, iteration)
 
         return self._add(
             c.lockstep_graph_wide_node, name, function, WideFunction, call, context, whole(width, "the width of a node")

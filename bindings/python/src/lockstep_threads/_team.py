@@ -272,6 +272,16 @@ class Member(Handle):
         check(quick.lockstep_member_request_stop(self._own()))
 
 
+def call_as_member(handle, shared, function, *arguments):
+    """Calls the function with the member of that handle, which is one until the function returns."""
+    me = Member(handle, shared)
+    try:
+        function(me, *arguments)
+        me._return()
+    finally:
+        me._leave()
+
+
 def _chunk_of(schedule, chunk):
     if chunk is None:
         return 0 if schedule == "static" else 1
@@ -296,16 +306,8 @@ def _region_callback(function, stop):
         return found, NO_FAILURES
     failures, shared = Failures(stop), Shared()
 
-    def region(handle):
-        me = Member(handle, shared)
-        try:
-            function(me)
-            me._return()
-        finally:
-            me._leave()
-
     def call(handle, _context):
-        return failures.call(quick.lockstep_member_rank(handle), region, handle)
+        return failures.call(quick.lockstep_member_rank(handle), call_as_member, handle, shared, function)
 
     return Callback(RegionFunction, call, failures), failures
 
