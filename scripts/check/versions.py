@@ -65,9 +65,9 @@ def main(argv):
             check_place(report, path, place, version)
             checked += 1
     stability = root / "docs/stability.md"
-    number = re.search(r"\babi_(\d+)_##", text)
-    if stability.is_file() and number and f"`abi_{number.group(1)}`" not in stability.read_text(encoding="utf-8"):
-        report.add(stability, 1, f"does not name `abi_{number.group(1)}`, the number in LOCKSTEP_ABI")
+    number = re.search(r"^#define LOCKSTEP_ABI_CHECKS (v\d+)$", text, re.MULTILINE).group(1)
+    if stability.is_file() and f"`{number}`" not in stability.read_text(encoding="utf-8"):
+        report.add(stability, 1, f"does not name `{number}`, the number in LOCKSTEP_ABI")
     return report.finish(checked)
 
 
