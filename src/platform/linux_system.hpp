@@ -55,7 +55,7 @@ struct linux_system : posix_system {
   static int current_cpu() noexcept { return sched_getcpu(); }
 
   static unsigned read_affinity(std::vector<unsigned>* cpus) {
-    linux_cpus mask;
+    linux_cpus mask = {};
     const unsigned words = mask.read();
     unsigned count = 0;
     for (unsigned i = 0; i < words; ++i) {
