@@ -101,9 +101,8 @@ json packer::describe_threads() const {
     const thread_figures& numbers = figures_.threads[i];
     threads.push_back({{"name", each.name},
                        {"computing", numbers.when.computing.size()},
-                       {"waiting", numbers.when.waiting.size()},
                        {"serial", numbers.when.serial.size()},
-                       {"between", numbers.when.between.size()},
+                       {"there", {numbers.when.there.begin, numbers.when.there.end}},
                        {"lost", each.lost},
                        {"wholeFrom", std::min(each.whole_from, trace_.end)},
                        {"marks", each.marks.size()},
@@ -183,8 +182,7 @@ void packer::pack_marks() {
 std::string packer::pack_activity() const {
   section packed;
   for (const thread_figures& each : figures_.threads) {
-    for (const std::vector<span>* const spans :
-         {&each.when.computing, &each.when.waiting, &each.when.serial, &each.when.between}) {
+    for (const std::vector<span>* const spans : {&each.when.computing, &each.when.serial}) {
       packed.begin_again();
       for (const span one : *spans) packed.add_span(one);
     }

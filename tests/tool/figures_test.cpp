@@ -88,7 +88,7 @@ TEST(Activity, ARegionWithoutPartsComputes) {
   EXPECT_EQ(pairs(activity_of(made.of, made.of.threads[0]).computing), (spans{{0, 10}, {22, 30}}));
 }
 
-TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndOthersAreBetween) {
+TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndThereAllTheTime) {
   staged made(2);
   made.add(0, kind::region, 10, 30, 0);
   made.add(0, kind::part, 15, 30, 1);
@@ -98,10 +98,10 @@ TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndOthersAreBetween) {
   made.of.end = 100;
   const tool::activity caller = activity_of(made.of, made.of.threads[0]);
   EXPECT_EQ(pairs(caller.serial), (spans{{0, 10}, {30, 50}, {60, 100}}));
-  EXPECT_EQ(pairs(caller.between), (spans{{10, 15}, {50, 60}}));
+  EXPECT_EQ(pairs({caller.there}), (spans{{0, 100}}));
   const tool::activity worker = activity_of(made.of, made.of.threads[1]);
   EXPECT_EQ(pairs(worker.serial), spans());
-  EXPECT_EQ(pairs(worker.between), (spans{{20, 40}}));
+  EXPECT_EQ(pairs({worker.there}), (spans{{16, 50}}));
   made.of.threads[0].whole_from = 5;
   EXPECT_EQ(activity_of(made.of, made.of.threads[0]).serial[0].begin, 5)
       << "before, nothing is known";
