@@ -4,9 +4,18 @@
 #include <algorithm>
 
 namespace tool {
-namespace {
-
 using json = nlohmann::ordered_json;
+
+/// For the lists of `description`.
+void to_json(json& to, const named_figures& of) {
+  to = {{"name", of.name},
+        {"count", of.count},
+        {"total", of.total},
+        {"median", of.median},
+        {"worst", of.worst}};
+}
+
+namespace {
 
 /// Appends times as differences, which are small.
 class section {
@@ -48,7 +57,6 @@ class packer {
   json describe() const;
   json describe_threads() const;
   json describe_regions() const;
-  static json describe_named(const std::vector<named_figures>& of);
   void pack_slices(json& rows);
   void pack_marks();
   std::string pack_activity() const;
@@ -88,10 +96,10 @@ json packer::describe() const {
           {"runs", figures_.runs.size()},
           {"counters", counters},
           {"regions", describe_regions()},
-          {"constructs", describe_named(figures_.constructs)},
-          {"nodes", describe_named(figures_.nodes)},
-          {"waits", describe_named(figures_.waits)},
-          {"decisions", describe_named(figures_.marks)}};
+          {"constructs", figures_.constructs},
+          {"nodes", figures_.nodes},
+          {"waits", figures_.waits},
+          {"decisions", figures_.marks}};
 }
 
 json packer::describe_threads() const {
@@ -135,18 +143,6 @@ json packer::describe_regions() const {
          {"worstBegin", each.worst_time.begin}});
   }
   return regions;
-}
-
-json packer::describe_named(const std::vector<named_figures>& of) {
-  json named = json::array();
-  for (const named_figures& each : of) {
-    named.push_back({{"name", each.name},
-                     {"count", each.count},
-                     {"total", each.total},
-                     {"median", each.median},
-                     {"worst", each.worst}});
-  }
-  return named;
 }
 
 void packer::pack_slices(json& rows) {
