@@ -15,20 +15,21 @@ class recorder {
   /// The thread is in the state `now` until `until`, from the end of the last span on.
   void spend(state now, nanoseconds until) {
     if (now != state::unknown && until > at_) {
-      std::vector<span>& spans = now == state::computing ? into_.computing
-                                 : now == state::waiting ? into_.waiting
-                                 : now == state::serial  ? into_.serial
-                                                         : into_.between;
-      if (!spans.empty() && spans.back().end == at_) {
-        spans.back().end = until;
-      } else {
-        spans.push_back({at_, until});
-      }
+      if (into_.there.length() == 0) into_.there.begin = at_;
+      into_.there.end = until;
+      if (now == state::computing) extend(into_.computing, until);
+      if (now == state::waiting) extend(into_.waiting, until);
+      if (now == state::serial) extend(into_.serial, until);
     }
     at_ = std::max(at_, until);
   }
 
  private:
+  void extend(std::vector<span>& spans, nanoseconds until) const {
+    if (spans.empty() || spans.back().end != at_) spans.push_back({at_, at_});
+    spans.back().end = until;
+  }
+
   activity& into_;
   nanoseconds at_ = 0;
 };

@@ -8,17 +8,18 @@
 
 namespace tool {
 
+/// Of a thread.
 struct activity {
   std::vector<span> computing;  // in order, apart from each other
   std::vector<span> waiting;
-  std::vector<span> serial;   // of a thread that calls regions: outside of them
-  std::vector<span> between;  // in lockstep, where it neither computed nor was seen to wait
+  std::vector<span> serial;  // of a thread that calls regions: outside of them
+  span there;                // the time that was recorded; what is in no list, it was in lockstep
 };
 
 /// The innermost slice of the kinds part, node, user, wait and region decides, so a thread that helps while it waits
 /// computes. In a region its parts compute, and the time between them does not. A region without a part on its thread,
 /// such as a loop that ran inline, computes itself. If a member waited at the end of a construct, that end is a wait,
-/// even if it was too short for a slice of its own. Time in none of the four lists was not recorded: the thread had not
+/// even if it was too short for a slice of its own. Time that the thread was not there was not recorded: it had not
 /// begun, or had ended, or its records are lost.
 [[nodiscard]] activity activity_of(const trace& of, const thread& on);
 

@@ -2,10 +2,9 @@
 #include "tool/figures.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <initializer_list>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace tool {
@@ -37,158 +36,68 @@ thread_figures figures_of_thread(const trace& of, const thread& on) {
   return result;
 }
 
-/// The parts of a thread. A record that names no region belongs to the region that is going on.
-class part_starts {
- public:
-  using key = std::pair<std::uint32_t, std::uint32_t>;  // team, region
+/// Who came to a region when: a part of it began.
+struct part_start {
+  std::uint32_t team, region;
+  nanoseconds when;
+  std::size_t thread;
 
-  void add(const slice& part) {
-    all_.push_back(part.begin);
-    (part.team == 0 ? of_any_ : by_region_[{part.team, part.region}]).push_back(part.begin);
+  auto operator<=>(const part_start&) const = default;
+  [[nodiscard]] bool is_of(const slice& one) const {
+    return team == one.team && region == one.region && when < one.end();
   }
-  [[nodiscard]] bool has_parts_of_any() const { return !of_any_.empty(); }
-  [[nodiscard]] const std::map<key, std::vector<nanoseconds>>& by_region() const {
-    return by_region_;
-  }
-
-  /// When the thread came to the region; nothing if it did not come.
-  [[nodiscard]] std::optional<nanoseconds> first_of(const slice& region) const {
-    if (region.team == 0) return first_in(all_, region);
-    const std::optional<nanoseconds> of_any = first_in(of_any_, region);
-    const auto found = by_region_.find({region.team, region.region});
-    if (found == by_region_.end()) return of_any;
-    const std::optional<nanoseconds> own = first_in(found->second, region);
-    return own && of_any ? std::min(*own, *of_any) : own ? own : of_any;
-  }
-
- private:
-  static std::optional<nanoseconds> first_in(const std::vector<nanoseconds>& starts,
-                                             const slice& region) {
-    const auto first = std::lower_bound(starts.begin(), starts.end(), region.begin);
-    if (first == starts.end() || *first >= region.end()) return std::nullopt;
-    return *first;
-  }
-
-  std::vector<nanoseconds> all_, of_any_;
-  std::map<key, std::vector<nanoseconds>> by_region_;
 };
 
-/// The spans of a thread, which do not overlap.
-class time_in_spans {
- public:
-  explicit time_in_spans(const std::vector<span>& of) : spans_(of) {
-    before_.reserve(of.size());
-    nanoseconds sum = 0;
-    for (const span& one : of) before_.push_back(sum), sum += one.length();
-  }
-  [[nodiscard]] nanoseconds within(span window) const {
-    return before(window.end) - before(window.begin);
-  }
-
- private:
-  [[nodiscard]] nanoseconds before(nanoseconds when) const {
-    const auto next = std::partition_point(spans_.begin(), spans_.end(),
-                                           [when](const span& each) { return each.begin < when; });
-    if (next == spans_.begin()) return 0;
-    const auto last = static_cast<std::size_t>(next - spans_.begin()) - 1;
-    return before_[last] + std::min(when, spans_[last].end) - spans_[last].begin;
-  }
-
-  const std::vector<span>& spans_;
-  std::vector<nanoseconds> before_;
-};
-
-/// Looks only at threads that may have come to the region. However deep regions are nested, it looks at each span of
-/// time at most twice for the same members.
+/// Its work grows with how deep regions are nested. The recorder shows few levels.
 class run_finder {
  public:
   run_finder(const trace& of, const std::vector<thread_figures>& threads)
-      : trace_(of), threads_(threads), parts_(of.threads.size()) {
+      : trace_(of), threads_(threads), last_run_(of.threads.size()) {
     for (std::size_t i = 0; i < of.threads.size(); ++i) {
       for (const slice& one : of.threads[i].slices) {
-        if (of.look_of(one).of == kind::part) parts_[i].add(one);
+        if (of.look_of(one).of == kind::part)
+          starts_.push_back({one.team, one.region, one.begin, i});
       }
-      for (const auto& [region, starts] : parts_[i].by_region()) came_to_[region].push_back(i);
-      if (parts_[i].has_parts_of_any()) came_to_any_.push_back(i);
-      every_.push_back(i);
-      computed_.emplace_back(threads[i].when.computing);
     }
+    std::sort(starts_.begin(), starts_.end());
   }
 
   region_run find(std::size_t caller, const slice& region) {
+    ++runs_;
     region_run run;
     run.look = region.look;
     run.time = {region.begin, region.end()};
     run.counted = counted_part(trace_, run.time);
     if (run.counted.length() < 0) run.counted.end = run.counted.begin;
     run.first_start = run.last_start = region.begin;
-    members_.clear();
-    for (const std::size_t i : candidates(region)) {
-      const std::optional<nanoseconds> start = parts_[i].first_of(region);
-      if (!start) continue;
-      run.first_start = members_.empty() ? *start : std::min(run.first_start, *start);
-      run.last_start = members_.empty() ? *start : std::max(run.last_start, *start);
-      members_.push_back(i);
+    run.members = 0;
+    spans_.clear();
+    auto at = std::lower_bound(starts_.begin(), starts_.end(),
+                               part_start{region.team, region.region, region.begin, 0});
+    for (; at != starts_.end() && at->is_of(region); ++at) {
+      if (std::exchange(last_run_[at->thread], runs_) == runs_) continue;
+      if (run.members == 0) run.first_start = at->when;
+      run.last_start = at->when;
+      add_member(run, at->thread);
     }
-    if (members_.empty()) members_.push_back(caller);  // it ran inline
-    add_times(run);
+    if (run.members == 0) add_member(run, caller);  // it ran inline
+    run.lost = run.counted.length() * run.members - total(spans_);
+    run.parallel = run.members < 2 ? 0 : time_of_two(spans_);
     return run;
   }
 
  private:
-  /// In ascending order.
-  const std::vector<std::size_t>& candidates(const slice& region) {
-    if (region.team == 0) return every_;
-    const std::vector<std::size_t>& own = came_to_[{region.team, region.region}];
-    if (came_to_any_.empty()) return own;
-    either_.clear();
-    std::set_union(own.begin(), own.end(), came_to_any_.begin(), came_to_any_.end(),
-                   std::back_inserter(either_));
-    return either_;
+  void add_member(region_run& to, std::size_t thread) {
+    ++to.members;
+    append_within(threads_[thread].when.computing, to.counted, spans_);
   }
-
-  void add_times(region_run& run) {
-    run.members = static_cast<std::uint32_t>(members_.size());
-    run.lost = run.counted.length() * run.members;
-    for (const std::size_t member : members_) run.lost -= computed_[member].within(run.counted);
-    run.parallel = members_.size() < 2 ? 0 : parallel_time(run.counted);
-  }
-
-  /// If runs do not overlap, each run looks at its own spans. Once that is more than all spans, all are looked at
-  /// together.
-  nanoseconds parallel_time(span window) {
-    together& known = sets_[members_];
-    if (known.whole) return known.whole->within(window);
-    spans_.clear();
-    for (const std::size_t member : members_)
-      append_within(threads_[member].when.computing, window, spans_);
-    known.seen += spans_.size();
-    std::size_t all = 0;
-    for (const std::size_t member : members_) all += threads_[member].when.computing.size();
-    if (known.seen <= all) return time_of_two(spans_).within(window);
-    spans_.clear();
-    for (const std::size_t member : members_) {
-      const std::vector<span>& own = threads_[member].when.computing;
-      spans_.insert(spans_.end(), own.begin(), own.end());
-    }
-    known.whole.emplace(spans_);
-    return known.whole->within(window);
-  }
-
-  struct together {
-    std::size_t seen = 0;  // spans
-    std::optional<time_of_two> whole;
-  };
 
   const trace& trace_;
   const std::vector<thread_figures>& threads_;
-  std::vector<part_starts> parts_;  // of each thread
-  std::vector<time_in_spans> computed_;
-  std::map<part_starts::key, std::vector<std::size_t>> came_to_;
-  std::vector<std::size_t> came_to_any_, every_, either_;
-  std::map<std::vector<std::size_t>, together> sets_;
-  std::vector<std::size_t> members_;
-  std::vector<span> spans_;
+  std::vector<part_start> starts_;     // by region, then by time
+  std::vector<std::size_t> last_run_;  // of each thread: the last run that it is a member of
+  std::size_t runs_ = 0;
+  std::vector<span> spans_;  // in which the members of a run computed
 };
 
 std::vector<region_run> runs_of(const trace& of, const std::vector<thread_figures>& threads) {
@@ -320,7 +229,7 @@ nanoseconds median(std::vector<nanoseconds> values) {
   return *middle;
 }
 
-time_of_two::time_of_two(const std::vector<span>& spans) {
+nanoseconds time_of_two(const std::vector<span>& spans) {
   std::vector<std::pair<nanoseconds, int>> changes;
   for (const span& one : spans) {
     changes.emplace_back(one.begin, 1);
@@ -333,16 +242,8 @@ time_of_two::time_of_two(const std::vector<span>& spans) {
     if (at_once >= 2) sum += when - since;
     at_once += step;
     since = when;
-    changes_.push_back({when, sum, at_once});
   }
-}
-
-nanoseconds time_of_two::before(nanoseconds when) const {
-  const auto next = std::partition_point(changes_.begin(), changes_.end(),
-                                         [when](const change& each) { return each.when < when; });
-  if (next == changes_.begin()) return 0;
-  const change& last = *(next - 1);
-  return last.before + (last.at_once >= 2 ? when - last.when : 0);
+  return sum;
 }
 
 figures figures_of(const trace& of) {

@@ -70,21 +70,7 @@ struct figures {
 /// Requires: there are values.
 [[nodiscard]] nanoseconds median(std::vector<nanoseconds> values);
 
-/// How long at least two of some spans, in any order, overlap. To make it takes O(n log n), a look O(log n).
-class time_of_two {
- public:
-  explicit time_of_two(const std::vector<span>& spans);
-  [[nodiscard]] nanoseconds before(nanoseconds when) const;
-  [[nodiscard]] nanoseconds within(span window) const {
-    return before(window.end) - before(window.begin);
-  }
-
- private:
-  struct change {
-    nanoseconds when, before;
-    int at_once;  // from here on
-  };
-  std::vector<change> changes_;
-};
+/// How long at least two of some spans, in any order, overlap.
+[[nodiscard]] nanoseconds time_of_two(const std::vector<span>& spans);
 
 }  // namespace tool

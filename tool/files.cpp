@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
+#include <fstream>
 #include <system_error>
 
 #include "examples/support/error.hpp"
@@ -19,18 +19,14 @@
 namespace tool {
 namespace {
 
-struct file_closer {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 trace read_from(const std::string& path) {
   std::error_code failure;
   const std::filesystem::file_status status = std::filesystem::status(path, failure);
   const bool is_other =
       std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  const std::unique_ptr<std::FILE, file_closer> file(is_other ? nullptr
-                                                              : std::fopen(path.c_str(), "rb"));
-  if (file != nullptr) return read_trace(file.get(), path);
+  std::ifstream file;
+  if (!is_other) file.open(path, std::ios::binary);
+  if (file.is_open()) return read_trace(file, path);
   const std::string why =
       is_other ? "is not a regular file" : "cannot read: " + std::generic_category().message(errno);
   throw bad_trace(fmt::format(

@@ -4,9 +4,18 @@
 #include <algorithm>
 
 namespace tool {
-namespace {
-
 using json = nlohmann::ordered_json;
+
+/// For the lists of `description`.
+void to_json(json& to, const named_figures& of) {
+  to = {{"name", of.name},
+        {"count", of.count},
+        {"total", of.total},
+        {"median", of.median},
+        {"worst", of.worst}};
+}
+
+namespace {
 
 /// Appends times as differences, which are small.
 class section {
@@ -48,7 +57,6 @@ class packer {
   json describe() const;
   json describe_threads() const;
   json describe_regions() const;
-  static json describe_named(const std::vector<named_figures>& of);
   void pack_slices(json& rows);
   void pack_marks();
   std::string pack_activity() const;
@@ -88,10 +96,10 @@ json packer::describe() const {
           {"runs", figures_.runs.size()},
           {"counters", counters},
           {"regions", describe_regions()},
-          {"constructs", describe_named(figures_.constructs)},
-          {"nodes", describe_named(figures_.nodes)},
-          {"waits", describe_named(figures_.waits)},
-          {"decisions", describe_named(figures_.marks)}};
+          {"constructs", figures_.constructs},
+          {"nodes", figures_.nodes},
+          {"waits", figures_.waits},
+          {"decisions", figures_.marks}};
 }
 
 json packer::describe_threads() const {
@@ -101,9 +109,8 @@ json packer::describe_threads() const {
     const thread_figures& numbers = figures_.threads[i];
     threads.push_back({{"name", each.name},
                        {"computing", numbers.when.computing.size()},
-                       {"waiting", numbers.when.waiting.size()},
                        {"serial", numbers.when.serial.size()},
-                       {"between", numbers.when.between.size()},
+                       {"there", {numbers.when.there.begin, numbers.when.there.end}},
                        {"lost", each.lost},
                        {"wholeFrom", std::min(each.whole_from, trace_.end)},
                        {"marks", each.marks.size()},
@@ -136,18 +143,6 @@ json packer::describe_regions() const {
          {"worstBegin", each.worst_time.begin}});
   }
   return regions;
-}
-
-json packer::describe_named(const std::vector<named_figures>& of) {
-  json named = json::array();
-  for (const named_figures& each : of) {
-    named.push_back({{"name", each.name},
-                     {"count", each.count},
-                     {"total", each.total},
-                     {"median", each.median},
-                     {"worst", each.worst}});
-  }
-  return named;
 }
 
 void packer::pack_slices(json& rows) {
@@ -183,8 +178,7 @@ void packer::pack_marks() {
 std::string packer::pack_activity() const {
   section packed;
   for (const thread_figures& each : figures_.threads) {
-    for (const std::vector<span>* const spans :
-         {&each.when.computing, &each.when.waiting, &each.when.serial, &each.when.between}) {
+    for (const std::vector<span>* const spans : {&each.when.computing, &each.when.serial}) {
       packed.begin_again();
       for (const span one : *spans) packed.add_span(one);
     }

@@ -4,7 +4,7 @@
 // `description` is JSON: names, counts, figures. A section is a row of whole numbers of 7 bits a byte, the lowest
 // first; the highest bit says that another byte follows. Times are differences from the end of the record before.
 //   slices    for each row of `description.rows`: gap, length, look
-//   activity  for each thread, what it computed, then what it waited: gap, length
+//   activity  for each thread, when it computed, then when it was serial: gap, length
 //   marks     for each thread: gap, look
 //   arrows    gap of `came`, flight time (zigzag: 2n, or -2n - 1), from, to
 //   runs      gap of begin, length, look, first start - begin, skew, members, parallel, lost

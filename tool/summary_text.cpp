@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+
 #include "bench/support/text_table.hpp"
 #include "tool/text.hpp"
 
@@ -10,75 +12,50 @@ namespace tool {
 namespace {
 
 using bench::text_table;
-constexpr auto left = text_table::align::left;
-constexpr auto right = text_table::align::right;
 
-double share(nanoseconds part, nanoseconds whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+/// What is named comes first; numbers follow.
+text_table table_of(std::initializer_list<const char*> titles) {
+  std::vector<text_table::column> columns;
+  for (const char* const each : titles)
+    columns.push_back({each, columns.empty() ? text_table::align::left : text_table::align::right});
+  return text_table(columns);
+}
+
+std::string share_of(nanoseconds part, nanoseconds whole) {
+  return share_text(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string thread_table(const trace& of, const figures& in_numbers) {
-  text_table table({{"thread", left},
-                    {"computing", right},
-                    {"share", right},
-                    {"waiting", right},
-                    {"share", right},
-                    {"serial", right},
-                    {"share", right},
-                    {"parts", right},
-                    {"waits", right},
-                    {"longest wait", right}});
+  text_table table = table_of({"thread", "computing", "share", "waiting", "share", "serial",
+                               "share", "parts", "waits", "longest wait"});
   for (std::size_t i = 0; i < of.threads.size(); ++i) {
     const thread_figures& each = in_numbers.threads[i];
     const nanoseconds all = of.window().length();
     table.add({plain_text(of.threads[i].name), time_text(each.computed),
-               share_text(share(each.computed, all)), time_text(each.waited),
-               share_text(share(each.waited, all)), time_text(each.serial),
-               share_text(share(each.serial, all)), std::to_string(each.parts),
+               share_of(each.computed, all), time_text(each.waited), share_of(each.waited, all),
+               time_text(each.serial), share_of(each.serial, all), std::to_string(each.parts),
                std::to_string(each.waits), time_text(each.longest_wait)});
   }
   return table.to_string();
 }
 
 std::string region_table(const trace& of, const figures& in_numbers) {
-  text_table table({{"region", left},
-                    {"count", right},
-                    {"members", right},
-                    {"total", right},
-                    {"of all", right},
-                    {"median", right},
-                    {"worst", right},
-                    {"skew", right},
-                    {"worst skew", right},
-                    {"parallel", right},
-                    {"lost", right},
-                    {"share", right}});
+  text_table table = table_of({"region", "count", "members", "total", "of all", "median", "worst",
+                               "skew", "worst skew", "parallel", "lost", "share"});
   for (const region_figures& each : in_numbers.regions) {
-    std::vector<std::string> row = {plain_text(each.name),
-                                    std::to_string(each.count),
-                                    std::to_string(each.members),
-                                    time_text(each.total),
-                                    share_text(share(each.total, of.window().length())),
-                                    time_text(each.median),
-                                    time_text(each.worst)};
-    if (each.is_serial) {
-      row.insert(row.end(), 5, "-");
-    } else {
-      for (std::string& cell :
-           std::vector<std::string>{time_text(each.median_skew), time_text(each.worst_skew),
-                                    share_text(each.parallel_share), time_text(each.lost),
-                                    share_text(each.lost_share)}) {
-        row.push_back(std::move(cell));
-      }
-    }
-    table.add(row);
+    const auto unless_serial = [&each](std::string text) { return each.is_serial ? "-" : text; };
+    table.add(
+        {plain_text(each.name), std::to_string(each.count), std::to_string(each.members),
+         time_text(each.total), share_of(each.total, of.window().length()), time_text(each.median),
+         time_text(each.worst), unless_serial(time_text(each.median_skew)),
+         unless_serial(time_text(each.worst_skew)), unless_serial(share_text(each.parallel_share)),
+         unless_serial(time_text(each.lost)), unless_serial(share_text(each.lost_share))});
   }
   return table.to_string();
 }
 
 std::string time_table(const char* title, const std::vector<named_figures>& rows) {
-  text_table table(
-      {{title, left}, {"count", right}, {"total", right}, {"median", right}, {"worst", right}});
+  text_table table = table_of({title, "count", "total", "median", "worst"});
   for (const named_figures& each : rows) {
     table.add({plain_text(each.name), std::to_string(each.count), time_text(each.total),
                time_text(each.median), time_text(each.worst)});
@@ -87,7 +64,7 @@ std::string time_table(const char* title, const std::vector<named_figures>& rows
 }
 
 std::string mark_table(const figures& in_numbers) {
-  text_table table({{"mark", left}, {"count", right}});
+  text_table table = table_of({"mark", "count"});
   for (const named_figures& each : in_numbers.marks)
     table.add({plain_text(each.name), std::to_string(each.count)});
   return table.to_string();

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <istream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -28,96 +29,28 @@ bad_trace fault(std::string_view name, std::string_view cause, std::string_view 
   return bad_trace(fmt::format("{}: {} {}", name, cause, remedy));
 }
 
-/// The bytes of a text or a file, one after the other.
-class text_source {
- public:
-  explicit text_source(std::string_view whole) : block_(whole) {}
-  explicit text_source(std::FILE* from) : from_(from), bytes_(std::size_t{1} << 20, '\0') {}
-
-  [[nodiscard]] bool is_at_end() { return next_ == block_.size() && !read_block(); }
-  [[nodiscard]] char get() const { return block_[next_]; }
-  void go_on() { ++next_; }
-
-  [[nodiscard]] bool has_failed() const { return from_ != nullptr && std::ferror(from_) != 0; }
-  /// How many bytes were read so far.
-  [[nodiscard]] std::size_t size() const { return before_ + block_.size(); }
-  /// The first character that is no space, or 0.
-  [[nodiscard]] char first() {
-    if (first_ == '\0') look_for_first();
-    return first_;
-  }
-  /// Requires: the position is in the block that was read last.
-  [[nodiscard]] std::size_t line_of(std::size_t position) const {
-    return lines_before_ + lines_in(block_.substr(0, position - std::min(position, before_)));
-  }
-
- private:
-  static std::size_t lines_in(std::string_view text) {
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  }
-  void look_for_first() {
-    const std::size_t at = block_.find_first_not_of(" \t\r\n");
-    if (at != std::string_view::npos) first_ = block_[at];
-  }
-  bool read_block() {
-    if (from_ == nullptr) return false;
-    if (first_ == '\0') look_for_first();
-    lines_before_ += lines_in(block_);
-    before_ += block_.size();
-    block_ = std::string_view(bytes_.data(), std::fread(bytes_.data(), 1, bytes_.size(), from_));
-    next_ = 0;
-    return !block_.empty();
-  }
-
-  std::FILE* from_ = nullptr;
-  std::string bytes_;
-  std::string_view block_;
-  std::size_t next_ = 0, before_ = 0, lines_before_ = 1;
-  char first_ = '\0';
-};
-
-/// For the parser. Two iterators are equal if both are at the end.
-class text_iterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = char;
-
-  text_iterator() = default;
-  explicit text_iterator(text_source& from) : from_(&from) {}
-
-  char operator*() const { return from_->get(); }
-  text_iterator& operator++() {
-    from_->go_on();
-    return *this;
-  }
-  friend bool operator==(const text_iterator& a, const text_iterator& b) {
-    return a.is_at_end() == b.is_at_end();
-  }
-
- private:
-  [[nodiscard]] bool is_at_end() const { return from_ == nullptr || from_->is_at_end(); }
-
-  text_source* from_ = nullptr;
-};
-
-bad_trace not_json(text_source& text, std::string_view name, std::size_t position) {
-  if (text.first() == '\0') {
+/// What is wrong with a file that the parser has given up.
+bad_trace not_json(std::istream& from, std::string_view name, const event_parser& parser) {
+  const bool is_cut = from.eof();
+  from.clear();
+  from.seekg(0);
+  char first = 0;
+  if (!(from >> first)) {
     return fault(name, "is empty.",
                  "Did the program that should write it end normally? Run it again.");
   }
-  if (text.first() != '{' && text.first() != '[') return fault(name, "is not JSON.", record_one);
-  if (text.is_at_end() && position >= text.size()) {
-    return fault(name, fmt::format("ends in the middle, after {} bytes.", text.size()),
+  if (first != '{' && first != '[') return fault(name, "is not JSON.", record_one);
+  if (is_cut) {
+    return fault(name, fmt::format("ends in the middle, after {} bytes.", parser.failed_at() - 1),
                  "The program did not end normally, the disk is full, or the file was not copied "
                  "whole. Record it "
                  "again.");
   }
+  const std::string& why = parser.failure();  // "... at line 2, column 1: ..."
+  const std::size_t line = std::min(why.find("line "), why.size());
   return fault(name,
-               fmt::format("is not JSON: line {}, byte {} cannot be read.", text.line_of(position),
-                           position),
+               fmt::format("is not JSON: {}, byte {} cannot be read.",
+                           why.substr(line, why.find(',', line) - line), parser.failed_at()),
                not_ours);
 }
 
@@ -396,29 +329,25 @@ trace builder::finish(const event& other_data) {
   return std::move(result_);
 }
 
-trace read_source(text_source& text, std::string_view name, std::uint64_t most_memory) {
+}  // namespace
+
+trace read_trace(std::istream& from, std::string_view name, std::uint64_t most_memory) {
   builder made(name, most_memory);
   event_parser parser([&made](const event& one) { made.take(one); });
-  const bool is_json =
-      nlohmann::ordered_json::sax_parse(text_iterator(text), text_iterator(), &parser);
-  if (text.has_failed()) throw bad_trace(fmt::format("{}: cannot be read.", name));
-  if (!is_json) throw not_json(text, name, parser.failed_at());
+  try {
+    if (!nlohmann::ordered_json::sax_parse(from, &parser)) throw not_json(from, name, parser);
+  } catch (const std::ios_base::failure&) {
+    throw bad_trace(fmt::format("{}: cannot be read.", name));
+  }
   if (!parser.has_events()) {
     throw fault(name, "is JSON, but not a trace: it has no \"traceEvents\".", record_one);
   }
   return made.finish(parser.other_data());
 }
 
-}  // namespace
-
-trace read_trace(std::string_view text, std::string_view name, std::uint64_t most_memory) {
-  text_source source(text);
-  return read_source(source, name, most_memory);
-}
-
-trace read_trace(std::FILE* from, std::string_view name, std::uint64_t most_memory) {
-  text_source source(from);
-  return read_source(source, name, most_memory);
+trace read_trace(const std::string& text, std::string_view name, std::uint64_t most_memory) {
+  std::istringstream from(text);
+  return read_trace(from, name, most_memory);
 }
 
 }  // namespace tool

@@ -2,13 +2,14 @@
 // tool/trace_reader.hpp -- a trace from the text of a Trace Event file
 //
 // It reads the events X (slices), i (marks), C (counters), s and f (arrows) and M (names), and counts all others.
-// Events may come in any order. The text is read in blocks, so memory is needed only for what the trace says. It has a
+// Events may come in any order. The text is read bit by bit, so memory is needed only for what the trace says. It has a
 // limit.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
+#include <iosfwd>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "tool/trace.hpp"
@@ -24,9 +25,10 @@ struct bad_trace : std::runtime_error {
 constexpr std::uint64_t most_trace_memory = std::uint64_t{4} << 30;
 
 /// `name` is that of the file, for messages. Throws bad_trace.
-[[nodiscard]] trace read_trace(std::string_view text, std::string_view name,
+[[nodiscard]] trace read_trace(const std::string& text, std::string_view name,
                                std::uint64_t most_memory = most_trace_memory);
-[[nodiscard]] trace read_trace(std::FILE* from, std::string_view name,
+/// The stream can go back to its begin.
+[[nodiscard]] trace read_trace(std::istream& from, std::string_view name,
                                std::uint64_t most_memory = most_trace_memory);
 
 }  // namespace tool

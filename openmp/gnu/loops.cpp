@@ -174,31 +174,16 @@ OPENMP_IN_BOTH(void, GOMP_ordered_end)() { end_ordered(entered()); }
 namespace {
 
 template <class Number>
-bool start(unsigned dimensions, const Number* counts, const loop_spec& loop, Number* istart,
-           Number* iend, std::uintptr_t* reductions, void** memory) noexcept {
-  part& self = here();
+bool start(part& self, unsigned dimensions, const Number* counts, const loop_spec& loop,
+           Number* istart, Number* iend, std::uintptr_t* reductions = nullptr,
+           void** memory = nullptr) noexcept {
   begin_doacross(self, loop, reinterpret_cast<const ull*>(counts), dimensions, reductions, memory);
-  if (istart == nullptr) return true;
-  return self.loop.next(reinterpret_cast<ull*>(istart), reinterpret_cast<ull*>(iend));
+  return istart == nullptr || next_of(self, istart, iend);
 }
 
 /// The outermost loop counts from 0 in steps of 1.
 loop_spec range_of(ull count) noexcept { return loop_spec::of<ull>(true, 0, count, 1); }
 loop_spec range_of(long count) noexcept { return loop_spec::of(0L, count, 1L); }
-
-template <class Number>
-bool start_as(schedule_kind how, unsigned dimensions, const Number* counts, Number chunk,
-              Number* istart, Number* iend) noexcept {
-  loop_spec range = range_of(counts[0]).with(how, true, 1);
-  range.chunk = static_cast<ull>(chunk);
-  return start(dimensions, counts, range, istart, iend, nullptr, nullptr);
-}
-template <class Number>
-bool start_at_runtime(unsigned dimensions, const Number* counts, Number* istart,
-                      Number* iend) noexcept {
-  return start(dimensions, counts, as_runtime(range_of(counts[0]), here(), false), istart, iend,
-               nullptr, nullptr);
-}
 
 template <class Number>
 void wait_for(Number first, std::va_list others) noexcept {
@@ -225,7 +210,9 @@ void post(part& self, const Number* at) noexcept {
 #define DOACROSS_OF(PREFIX, NUMBER, NAME, KIND)                                       \
   OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_##NAME##_start)                   \
   (unsigned dimensions, NUMBER* counts, NUMBER chunk, NUMBER* istart, NUMBER* iend) { \
-    return start_as(schedule_kind::KIND, dimensions, counts, chunk, istart, iend);    \
+    loop_spec range = range_of(counts[0]).with(schedule_kind::KIND, true, 1);         \
+    range.chunk = static_cast<ull>(chunk);                                            \
+    return start(entered(), dimensions, counts, range, istart, iend);                 \
   }
 #define DOACROSS(PREFIX, NUMBER)                                                                   \
   DOACROSS_OF(PREFIX, NUMBER, static, fixed)                                                       \
@@ -233,14 +220,17 @@ void post(part& self, const Number* at) noexcept {
   DOACROSS_OF(PREFIX, NUMBER, guided, guided)                                                      \
   OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_runtime_start)                                 \
   (unsigned dimensions, NUMBER* counts, NUMBER* istart, NUMBER* iend) {                            \
-    return start_at_runtime(dimensions, counts, istart, iend);                                     \
+    part& self = entered();                                                                        \
+    return start(self, dimensions, counts, as_runtime(range_of(counts[0]), self, false), istart,   \
+                 iend);                                                                            \
   }                                                                                                \
   OPENMP_IN_BOTH(bool, GOMP_loop_##PREFIX##doacross_start)                                         \
   (unsigned dimensions, NUMBER* counts, long number, NUMBER chunk, NUMBER* istart, NUMBER* iend,   \
    std::uintptr_t* reductions, void** memory) {                                                    \
-    const loop_spec range = range_of(counts[0]);                                                   \
-    return start(dimensions, counts, as_numbered(range, here(), number, static_cast<long>(chunk)), \
-                 istart, iend, reductions, memory);                                                \
+    part& self = entered();                                                                        \
+    return start(self, dimensions, counts,                                                         \
+                 as_numbered(range_of(counts[0]), self, number, static_cast<long>(chunk)), istart, \
+                 iend, reductions, memory);                                                        \
   }                                                                                                \
   OPENMP_IN_BOTH(void, GOMP_doacross_##PREFIX##post)(NUMBER * at) { post(entered(), at); }         \
   OPENMP_IN_BOTH(void, GOMP_doacross_##PREFIX##wait)(NUMBER first, ...) {                          \

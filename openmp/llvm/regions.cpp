@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -46,35 +47,31 @@ void call_with(microtask function, std::int32_t* id, std::int32_t* rank, void* c
   call_with(function, id, rank, words, std::make_index_sequence<Count>());
 }
 
-using caller = void (*)(microtask, std::int32_t*, std::int32_t*, void* const*);
-constexpr caller exact[] = {call_with<0>, call_with<1>, call_with<2>, call_with<3>, call_with<4>,
-                            call_with<5>, call_with<6>, call_with<7>, call_with<8>};
-/// Passes more words than the function takes. Only the caller removes them, as C does on all our systems, so this is
-/// harmless.
-constexpr std::size_t more_sizes[] = {16, 32, 64, 128, 256};
-constexpr caller with_more[] = {call_with<16>, call_with<32>, call_with<64>, call_with<128>,
-                                call_with<256>};
+/// How to call a function that takes so many words, or fewer: words too many are harmless, because only the caller
+/// removes them, as C does on all our systems.
+struct way_to_call {
+  std::size_t count;
+  void (*call)(microtask, std::int32_t*, std::int32_t*, void* const*);
+};
+template <std::size_t Count>
+constexpr way_to_call passing = {Count, call_with<Count>};
+constexpr way_to_call ways[] = {passing<0>,  passing<1>,  passing<2>,   passing<3>,  passing<4>,
+                                passing<5>,  passing<6>,  passing<7>,   passing<8>,  passing<16>,
+                                passing<32>, passing<64>, passing<128>, passing<256>};
+constexpr std::size_t exact = 9;  ///< the first ways: as many words as their places say
 
-/// How many words are passed if the function takes `count`.
-std::size_t passed_for(std::size_t count) noexcept {
-  if (count < std::size(exact)) return count;
-  for (const std::size_t each : more_sizes) {
-    if (count <= each) return each;
+const way_to_call& way_for(std::size_t count) noexcept {
+  if (__builtin_expect(count < exact, 1)) return ways[count];
+  for (const way_to_call& each : ways) {
+    if (count <= each.count) return each;
   }
-  fail("A region with %zu variables: more than %zu", count, more_sizes[std::size(more_sizes) - 1]);
-}
-
-caller caller_for(std::size_t count) noexcept {
-  if (__builtin_expect(count < std::size(exact), 1)) return exact[count];
-  std::size_t i = 0;
-  while (more_sizes[i] < count) ++i;
-  return with_more[i];
+  fail("A region with %zu variables: more than %zu", count, std::end(ways)[-1].count);
 }
 
 [[gnu::always_inline]] inline void call_with_words(part& self, microtask function,
                                                    std::size_t count, void* const* words) {
   std::int32_t id = thread_id(), rank = static_cast<std::int32_t>(self.rank);
-  caller_for(count)(function, &id, &rank, words);
+  way_for(count).call(function, &id, &rank, words);
 }
 /// With a tool. The program's code begins above this frame of the stack.
 [[gnu::noinline, gnu::cold]] void call_told(part& self, microtask function, std::size_t count,
@@ -185,11 +182,11 @@ region_call& take_words(void* memory, microtask function, std::size_t count,
                         std::va_list arguments) noexcept {
   region_call& taken = *::new (memory) region_call{function, count};
   for (std::size_t i = 0; i < count; ++i) taken.words()[i] = va_arg(arguments, void*);
-  for (std::size_t i = count; i < passed_for(count); ++i) taken.words()[i] = nullptr;
+  for (std::size_t i = count; i < way_for(count).count; ++i) taken.words()[i] = nullptr;
   return taken;
 }
 std::size_t size_for(std::size_t count) noexcept {
-  return sizeof(region_call) + passed_for(count) * sizeof(void*);
+  return sizeof(region_call) + way_for(count).count * sizeof(void*);
 }
 /// On the stack of a function whose words follow its argument `function`. If possible the words lie on one line,
 /// because all members read them.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include <lockstep/detail/platform/atomic.hpp>
@@ -132,7 +133,8 @@ void* resize(void* block, std::size_t size) noexcept {
 
 handle make(std::uintptr_t space, int count, const trait* traits) noexcept {
   if (space > last_space || space == high_bandwidth_space) return none;
-  allocator wanted;
+  std::unique_ptr<allocator> made(new (std::nothrow) allocator);
+  if (made == nullptr) return none;
   for (int i = 0; i < count; ++i) {
     const std::uintptr_t value = traits[i].value;
     switch (traits[i].key) {
@@ -142,18 +144,18 @@ handle make(std::uintptr_t space, int count, const trait* traits) noexcept {
       case alignment:
         if (value == by_default) break;
         if (!is_power_of_2(value)) return none;
-        wanted.align = value;
+        made->align = value;
         break;
       case access:
         if (value != by_default && (value < all || value > cgroup)) return none;
         break;
-      case pool_size: wanted.pool = value; break;  // by_default: all that there is
+      case pool_size: made->pool = value; break;  // by_default: all that there is
       case fallback:
         if (value == by_default) break;
         if (value < default_memory || value > another_allocator) return none;
-        wanted.when_full = value;
+        made->when_full = value;
         break;
-      case fallback_data: wanted.other = value; break;
+      case fallback_data: made->other = value; break;
       case pinned:
         if (value != by_default && value != no) return none;
         break;
@@ -163,13 +165,7 @@ handle make(std::uintptr_t space, int count, const trait* traits) noexcept {
       default: return none;
     }
   }
-  allocator* const made = new (std::nothrow) allocator;
-  if (made == nullptr) return none;
-  made->align = wanted.align;
-  made->pool = wanted.pool;
-  made->when_full = wanted.when_full;
-  made->other = wanted.other;
-  return reinterpret_cast<handle>(made);
+  return reinterpret_cast<handle>(made.release());
 }
 
 void destroy(handle which) noexcept { delete of(which); }

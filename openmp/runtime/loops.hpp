@@ -41,10 +41,6 @@ void end_loop(part& self) noexcept;
 void begin_ordered(part& self) noexcept;
 void end_ordered(part& self) noexcept;
 
-/// A name for the code at an address, for messages: its symbol, or its module and the offset there. It lives as long as
-/// the process.
-const char* name_of_function(const void* address) noexcept;
-
 }  // namespace lockstep::openmp
 
 #endif  // LOCKSTEP_OPENMP_RUNTIME_LOOPS_HPP

@@ -19,7 +19,6 @@
 
 #include <lockstep/mutex.hpp>
 
-#include "loops.hpp"
 #include "neighbours.hpp"
 
 namespace lockstep::openmp {

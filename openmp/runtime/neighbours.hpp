@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// openmp/runtime/neighbours.hpp -- other OpenMP runtimes in the process
+// openmp/runtime/neighbours.hpp -- what the modules of the process tell: other OpenMP runtimes, names of code
 #ifndef LOCKSTEP_OPENMP_RUNTIME_NEIGHBOURS_HPP
 #define LOCKSTEP_OPENMP_RUNTIME_NEIGHBOURS_HPP
 
@@ -24,6 +24,10 @@ bool is_asked_for_by_llvm() noexcept;
 /// Prints once to stderr if another runtime, or another copy of this one, gets calls of the process that ours does not
 /// get.
 void tell_of_neighbours() noexcept;
+
+/// A name for the code at an address, for messages: its symbol, or its module and the offset there. It lives as long as
+/// the process.
+const char* name_of_function(const void* address) noexcept;
 
 }  // namespace lockstep::openmp
 

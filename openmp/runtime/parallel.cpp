@@ -7,6 +7,7 @@
 #include "affinity.hpp"
 #include "display.hpp"
 #include "loops.hpp"
+#include "neighbours.hpp"
 #include "ompt.hpp"
 #include "pool.hpp"
 #include "root.hpp"

@@ -37,18 +37,6 @@ detail::resolved_team team_for(unsigned size) {
 /// The teams of the process that exist when it ends, for their ledgers. fork() holds the lock, so the list is whole in
 /// a child.
 detail::fork_section teams_lock;
-using holding_teams = detail::holding<detail::fork_section>;
-
-class holding {
- public:
-  explicit holding(pthread_mutex_t& lock) noexcept : lock_(lock) { pthread_mutex_lock(&lock_); }
-  ~holding() { pthread_mutex_unlock(&lock_); }
-  holding(const holding&) = delete;
-  holding& operator=(const holding&) = delete;
-
- private:
-  pthread_mutex_t& lock_;
-};
 
 /// glibc gives freed blocks of 128 KiB and more back to the system, so a program that takes several in each step faults in
 /// all their pages anew. Freeing a larger block raises its limits, unless the user has set them: to the size of this one
@@ -185,7 +173,7 @@ bool pool::is_printed_at_exit = false;
 
 void pool::list(served_team& one) noexcept {
   detail::watch_forks<detail::held_around_fork<teams_lock>>();
-  const holding_teams lock(teams_lock);
+  const std::lock_guard lock(teams_lock);
   if (first_team == nullptr && !is_printed_at_exit)
     is_printed_at_exit = std::atexit(print_ledgers) == 0;
   one.next = first_team;
@@ -193,14 +181,14 @@ void pool::list(served_team& one) noexcept {
 }
 
 void pool::unlist(served_team& one) noexcept {
-  const holding_teams lock(teams_lock);
+  const std::lock_guard lock(teams_lock);
   served_team** at = &first_team;
   while (*at != &one) at = &(*at)->next;
   *at = one.next;
 }
 
 void pool::print_ledgers() noexcept {
-  const holding_teams lock(teams_lock);
+  const std::lock_guard lock(teams_lock);
   for (const served_team* at = first_team; at != nullptr; at = at->next)
     at->host.core().print_ledger();
 }
@@ -221,7 +209,7 @@ void pool::fit(unsigned size) noexcept {
     teams_ = 0;
     offered_ = nullptr;
     is_orphaned_ = false;
-    pthread_mutex_init(&lock_, nullptr);
+    ::new (static_cast<void*>(&lock_)) std::mutex;
     pthread_cond_init(&news_, nullptr);
     pthread_cond_init(&leaving_, nullptr);
     // In a child of fork(), tasks and records of the region are as other threads have left them, so they are destroyed.
@@ -263,7 +251,7 @@ void pool::make_team(unsigned size) noexcept {
   fitting_size_ = size;
   smaller_regions_ = 0;
   {
-    const holding lock(lock_);
+    const std::lock_guard lock(lock_);
     offered_ = team_;
     serving_ = size - 1;
     ++teams_;
@@ -277,8 +265,8 @@ void pool::release_team() noexcept {
   if (team_ == nullptr) return;
   team_->host.core().close();
   {
-    const holding lock(lock_);
-    while (serving_ != 0) pthread_cond_wait(&leaving_, &lock_);
+    const std::lock_guard lock(lock_);
+    while (serving_ != 0) pthread_cond_wait(&leaving_, lock_.native_handle());
     offered_ = nullptr;
   }
   if (detail::environment::of_process().ledger.value) unlist(*team_);
@@ -315,7 +303,7 @@ pool::~pool() {
   if (is_orphaned_) return;
   release_team();
   {
-    const holding lock(lock_);
+    const std::lock_guard lock(lock_);
     is_over_ = true;
     pthread_cond_broadcast(&news_);
   }
@@ -349,15 +337,15 @@ void pool::serve(unsigned rank) noexcept {
   while (true) {
     served_team* team = nullptr;
     {
-      const holding lock(lock_);
-      while (seen == teams_ && !is_over_) pthread_cond_wait(&news_, &lock_);
+      const std::lock_guard lock(lock_);
+      while (seen == teams_ && !is_over_) pthread_cond_wait(&news_, lock_.native_handle());
       if (is_over_) return;
       seen = teams_;
       team = offered_;
       if (team == nullptr || rank >= team->size) continue;
     }
     team->host.core().work(rank);
-    const holding lock(lock_);
+    const std::lock_guard lock(lock_);
     if (--serving_ == 0) pthread_cond_signal(&leaving_);
   }
 }

@@ -22,6 +22,7 @@
 #include <pthread.h>
 
 #include <cstdint>
+#include <mutex>
 
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
@@ -175,7 +176,7 @@ class pool {
   worker* last_ = nullptr;
 
   // Between the pool and its threads.
-  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  std::mutex lock_;
   pthread_cond_t news_ = PTHREAD_COND_INITIALIZER, leaving_ = PTHREAD_COND_INITIALIZER;
   std::uint64_t teams_ = 0;  ///< made so far
   unsigned serving_ = 0;     ///< threads in the team

@@ -236,21 +236,15 @@ void dependence_table::forget(part& self, explicit_task& one) noexcept {
   if ((before & ended) != 0) pool_.let_go(&self, one);
 }
 
-void dependence_table::forget_generation(part& self, dependence_use* use) noexcept {
-  while (use != nullptr) {
-    dependence_use& here = *use;
-    use = here.next;
-    unlink(here);
-    forget(self, *here.edge.successor);
-  }
-}
-
-void dependence_table::forget_ended_of(part& self, dependence_use* use) noexcept {
+void dependence_table::forget_generation(part& self, dependence_use* use,
+                                         bool only_ended) noexcept {
   while (use != nullptr) {
     dependence_use& here = *use;
     explicit_task& of = *here.edge.successor;
     use = here.next;
-    if ((of.successors.load(detail::memory_order_acquire) & ended) == 0) continue;  // 1
+    if (only_ended && (of.successors.load(detail::memory_order_acquire) & ended) == 0) {  // 1
+      continue;
+    }
     unlink(here);
     forget(self, of);
   }
@@ -276,8 +270,8 @@ void dependence_table::forget_ended(part& self) noexcept {
   for (std::size_t i = 0; buckets_ != nullptr && i < std::size_t{1} << bits_; ++i) {
     for (dependence_entry** at = &buckets_[i]; *at != nullptr;) {
       dependence_entry& entry = **at;
-      forget_ended_of(self, entry.current);
-      forget_ended_of(self, entry.before);
+      forget_generation(self, entry.current, true);
+      forget_generation(self, entry.before, true);
       if (entry.current == nullptr && entry.before == nullptr) {
         remove(at);
       } else {

@@ -134,8 +134,7 @@ class dependence_table {
   void name(newcomer& by, dependence_use* use, void* address, dependence_kind kind) noexcept;
   void name_all_memory(newcomer& by, bool is_task) noexcept;
   void forget(part& self, explicit_task& one) noexcept;
-  void forget_generation(part& self, dependence_use* generation) noexcept;
-  void forget_ended_of(part& self, dependence_use* generation) noexcept;
+  void forget_generation(part& self, dependence_use* generation, bool only_ended = false) noexcept;
   void forget_ended(part& self) noexcept;
   dependence_entry** place_of(const void* address) noexcept;
   void unlink(dependence_use& use) noexcept;

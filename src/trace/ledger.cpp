@@ -111,18 +111,16 @@ std::string shares_text(const std::vector<Number>& parts) {
   return text;
 }
 
-inline void put_json(json_writer& to, std::uint64_t number) { to.number(number); }
-/// Nanoseconds, rounded to whole ones.
-inline void put_json(json_writer& to, double number) {
-  to.number(static_cast<std::uint64_t>(number + 0.5));
+/// Whole nanoseconds.
+inline std::uint64_t rounded(double nanoseconds) {
+  return static_cast<std::uint64_t>(nanoseconds + 0.5);
 }
+inline void put_json(json_writer& to, std::uint64_t number) { to.number(number); }
+inline void put_json(json_writer& to, double nanoseconds) { to.number(rounded(nanoseconds)); }
 inline void put_json(json_writer& to, const ledger::waits& of) {
-  to.put("{").field("count", of.count);
-  put_json(to.field("total"), of.total);
-  put_json(to.field("median"), of.median);
-  put_json(to.field("p99"), of.p99);
-  put_json(to.field("worst"), of.worst);
-  to.put("}");
+  to.put("{").field("count", of.count).field("total", rounded(of.total));
+  to.field("median", rounded(of.median)).field("p99", rounded(of.p99));
+  to.field("worst", rounded(of.worst)).put("}");
 }
 template <class Value>
 void put_json(json_writer& to, const std::vector<Value>& values) {
@@ -295,22 +293,18 @@ LOCKSTEP_INLINE std::string ledger::json() const {
   using namespace detail::ledger_text;
   json_writer to;
   to.put("{").field("team", team.c_str()).field("members", members);
-  put_json(to.field("time"), time);
-  to.field("unit", "ns").field("constructs").put("[");
+  to.field("time", rounded(time)).field("unit", "ns").field("constructs").put("[");
   for (const construct& each : constructs) {
     if (&each != &constructs[0]) to.put(",");
     to.put("{").field("kind", each.kind.c_str()).field("file", each.file.c_str());
     to.field("line", each.line).field("label", each.label.c_str()).field("count", each.count);
     put_json(to.field("waits"), each.all);
     put_json(to.field("members"), each.members);
-    put_json(to.field("time"), each.time);
-    put_json(to.field("seen"), each.seen);
+    to.field("time", rounded(each.time)).field("seen", each.seen);
     put_json(to.field("last"), each.last);
     put_json(to.field("busy"), each.busy);
-    put_json(to.field("gain"), each.gain);
-    put_json(to.field("skew"), each.skew);
-    put_json(to.field("worst_skew"), each.worst_skew);
-    to.put("}");
+    to.field("gain", rounded(each.gain)).field("skew", rounded(each.skew));
+    to.field("worst_skew", rounded(each.worst_skew)).put("}");
   }
   to.put("]").field("decisions").put("{");
   for (const decided_number& each : decided_numbers) to.field(each.name, decided.*each.value);

@@ -88,7 +88,7 @@ TEST(Activity, ARegionWithoutPartsComputes) {
   EXPECT_EQ(pairs(activity_of(made.of, made.of.threads[0]).computing), (spans{{0, 10}, {22, 30}}));
 }
 
-TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndOthersAreBetween) {
+TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndThereAllTheTime) {
   staged made(2);
   made.add(0, kind::region, 10, 30, 0);
   made.add(0, kind::part, 15, 30, 1);
@@ -98,10 +98,10 @@ TEST(Activity, WhoCallsRegionsIsSerialOutsideOfThemAndOthersAreBetween) {
   made.of.end = 100;
   const tool::activity caller = activity_of(made.of, made.of.threads[0]);
   EXPECT_EQ(pairs(caller.serial), (spans{{0, 10}, {30, 50}, {60, 100}}));
-  EXPECT_EQ(pairs(caller.between), (spans{{10, 15}, {50, 60}}));
+  EXPECT_EQ(pairs({caller.there}), (spans{{0, 100}}));
   const tool::activity worker = activity_of(made.of, made.of.threads[1]);
   EXPECT_EQ(pairs(worker.serial), spans());
-  EXPECT_EQ(pairs(worker.between), (spans{{20, 40}}));
+  EXPECT_EQ(pairs({worker.there}), (spans{{16, 50}}));
   made.of.threads[0].whole_from = 5;
   EXPECT_EQ(activity_of(made.of, made.of.threads[0]).serial[0].begin, 5)
       << "before, nothing is known";
@@ -135,63 +135,10 @@ TEST(Activity, TimeWithinAWindowIsCutAtItsEdges) {
 }
 
 TEST(Figures, TimeOfTwoCountsWhereSpansOverlap) {
-  const auto whole = [](const std::vector<span>& of) {
-    return tool::time_of_two(of).within({0, 100});
-  };
-  EXPECT_EQ(whole({{0, 10}, {10, 20}}), 0);
-  EXPECT_EQ(whole({{0, 10}, {5, 20}, {6, 7}}), 5);
-  EXPECT_EQ(whole({}), 0);
-  const tool::time_of_two some({{0, 10}, {5, 20}, {30, 40}, {30, 50}});
-  EXPECT_EQ(some.within({0, 5}), 0);
-  EXPECT_EQ(some.within({6, 8}), 2);
-  EXPECT_EQ(some.within({6, 32}), 4 + 2);
-  EXPECT_EQ(some.within({41, 99}), 0);
-}
-
-/// Regions in one another, each with a part of each of two threads.
-staged nested_regions(nanoseconds depth) {
-  staged made(2);
-  const std::uint32_t region = made.look(kind::region, "nested"),
-                      part = made.look(kind::part, "part");
-  const auto add = [&](std::size_t thread, std::uint32_t look, nanoseconds begin, nanoseconds end) {
-    tool::slice one;
-    one.begin = begin, one.length = end - begin, one.look = look;
-    one.depth = static_cast<std::uint32_t>(made.of.threads[thread].slices.size());
-    made.of.threads[thread].slices.push_back(one);
-  };
-  for (nanoseconds i = 0; i < depth; ++i) {
-    add(0, region, 10 * i, 20 * depth - 10 * i);
-    add(0, part, 10 * i + 1, 20 * depth - 10 * i - 1);
-    add(1, part, 10 * i + 3, 20 * depth - 10 * i - 2);
-  }
-  made.of.end = 20 * depth;
-  return made;
-}
-
-TEST(Figures, RegionsInOneAnotherHaveTheFiguresOfTheirOwnTime) {
-  constexpr nanoseconds depth = 50;
-  const figures found = figures_of(nested_regions(depth).of);
-  ASSERT_EQ(found.runs.size(), std::size_t{depth});
-  const std::vector<span>& one = found.threads[0].when.computing;
-  const std::vector<span>& other = found.threads[1].when.computing;
-  for (nanoseconds i = 0; i < depth; ++i) {
-    const tool::region_run& run = found.runs[static_cast<std::size_t>(i)];
-    EXPECT_EQ(run.members, 2u);
-    EXPECT_EQ(run.skew(), 2);
-    std::vector<span> both;
-    append_within(one, run.time, both);
-    append_within(other, run.time, both);
-    EXPECT_EQ(run.parallel, tool::time_of_two(both).within(run.time)) << i;
-    EXPECT_EQ(run.lost,
-              2 * run.time.length() - total_within(one, run.time) - total_within(other, run.time))
-        << i;
-  }
-}
-
-// Work that grew with the square of the depth took minutes here.
-TEST(Figures, RegionsInOneAnotherTakeNoMoreTimeThanRegionsInARow) {
-  constexpr nanoseconds depth = 200000;
-  EXPECT_EQ(figures_of(nested_regions(depth).of).runs.size(), std::size_t{depth});
+  EXPECT_EQ(tool::time_of_two({{0, 10}, {10, 20}}), 0);
+  EXPECT_EQ(tool::time_of_two({{0, 10}, {5, 20}, {6, 7}}), 5);
+  EXPECT_EQ(tool::time_of_two({}), 0);
+  EXPECT_EQ(tool::time_of_two({{0, 10}, {5, 20}, {30, 40}, {30, 50}}), 5 + 10);
 }
 
 TEST(Figures, SkewParallelShareAndLossOfARegionAreThoseOfItsMembers) {
@@ -229,6 +176,35 @@ TEST(Figures, PartsOfOtherTeamsAreNotMembers) {
   const tool::region_run run = figures_of(made.of).runs.at(0);
   EXPECT_EQ(run.members, 2u);
   EXPECT_EQ(run.skew(), 30);
+}
+
+TEST(Figures, ARegionInsideOfAnotherHasTheFiguresOfItsOwnTime) {
+  staged made(2);
+  made.add(0, kind::region, 0, 100, 0, "outer");
+  made.belongs(0, 1, 7);
+  made.add(0, kind::part, 0, 100, 1);
+  made.belongs(0, 1, 7);
+  made.add(0, kind::region, 20, 60, 2, "inner");
+  made.belongs(0, 2, 1);
+  made.add(0, kind::part, 20, 50, 3);
+  made.belongs(0, 2, 1);
+  made.add(1, kind::part, 10, 90, 0);
+  made.belongs(1, 1, 7);
+  made.add(1, kind::part, 30, 60, 1);
+  made.belongs(1, 2, 1);
+  made.add(1, kind::part, 62, 64, 1);  // of a later region of that number
+  made.belongs(1, 2, 1);
+  const figures found = figures_of(made.of);
+  ASSERT_EQ(found.runs.size(), 2u);
+  EXPECT_EQ(found.runs[0].members, 2u);
+  EXPECT_EQ(found.runs[0].skew(), 10);
+  EXPECT_EQ(found.runs[0].lost,
+            10 + 10 + 10);  // two of late and early ends, one at the end of the inner region
+  EXPECT_EQ(found.runs[0].parallel, 40 + 30);
+  EXPECT_EQ(found.runs[1].members, 2u);
+  EXPECT_EQ(found.runs[1].skew(), 10);
+  EXPECT_EQ(found.runs[1].lost, 10);
+  EXPECT_EQ(found.runs[1].parallel, 30);
 }
 
 TEST(Figures, ALoopThatRanInlineHasOneMemberAndLosesNothing) {

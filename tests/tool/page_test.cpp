@@ -79,14 +79,13 @@ TEST(PackedTrace, ArrowsAndRunsAreThoseOfTheTrace) {
   EXPECT_EQ(numbers_of(packed, "runs"), (numbers{0, 300, 0, 100, 100, 2, 50, 600 - 150 - 50}));
 }
 
-TEST(PackedTrace, ActivityIsWhatWasComputedWaitedSerialAndBetween) {
+TEST(PackedTrace, ActivityIsWhenTheThreadComputedWasSerialAndWasThere) {
   const trace of = two_threads();
   const packed_trace packed = pack(of, figures_of(of));
   EXPECT_EQ(packed.description["threads"][0]["computing"], 1);
-  EXPECT_EQ(packed.description["threads"][0]["waiting"], 0);
   EXPECT_EQ(packed.description["threads"][0]["serial"], 0);
-  EXPECT_EQ(packed.description["threads"][0]["between"], 2);
-  EXPECT_EQ(numbers_of(packed, "activity"), (numbers{100, 150, 0, 100, 150, 50, 200, 50}));
+  EXPECT_EQ(packed.description["threads"][0]["there"].dump(), "[0,300]");
+  EXPECT_EQ(numbers_of(packed, "activity"), (numbers{100, 150, 200, 50}));
 }
 
 TEST(Page, NamesCannotEndTheScript) {

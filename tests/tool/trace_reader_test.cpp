@@ -247,22 +247,6 @@ TEST(TraceReader, ForeignValuesDoNoHarm) {
   EXPECT_EQ(of.looks[0].arguments, R"([["on","true"]])");
 }
 
-/// A file of the system's, gone with this object.
-class text_file {
- public:
-  explicit text_file(const std::string& text) : file_(std::tmpfile()) {
-    std::fwrite(text.data(), 1, text.size(), file_);
-    std::rewind(file_);
-  }
-  ~text_file() { std::fclose(file_); }
-  text_file(const text_file&) = delete;
-  text_file& operator=(const text_file&) = delete;
-  std::FILE* get() const { return file_; }
-
- private:
-  std::FILE* const file_;
-};
-
 /// Of some MB, with a line for each event.
 std::string large_text() {
   std::string events;
@@ -273,38 +257,12 @@ std::string large_text() {
   return file_of(events);
 }
 
-TEST(TraceReader, AFileSaysWhatItsTextSaysThoughItIsReadInBlocks) {
-  const std::string text = large_text();
-  ASSERT_GT(text.size(), std::size_t{2} << 20) << "of three blocks";
-  const trace one = read_trace(text, "t.json");
-  const trace other = read_trace(text_file(text).get(), "t.json");
-  ASSERT_EQ(one.slices(), 30000u);
-  ASSERT_EQ(other.slices(), 30000u);
-  EXPECT_EQ(one.numbers, other.numbers);
-  for (std::size_t i = 0; i < one.threads.size(); ++i) {
-    for (std::size_t k = 0; k < one.threads[i].slices.size(); ++k) {
-      ASSERT_EQ(one.threads[i].slices[k].begin, other.threads[i].slices[k].begin);
-      ASSERT_EQ(one.look_of(one.threads[i].slices[k]).name,
-                other.look_of(other.threads[i].slices[k]).name);
-    }
-  }
-}
-
-TEST(TraceReader, ADamageIsToldByItsLineInTextsAndFiles) {
+TEST(TraceReader, ADamageIsToldByItsLine) {
   std::string text = large_text();
   const auto line = 1 + std::count(text.begin(), text.begin() + (std::ptrdiff_t{2} << 20), '\n');
   text[text.find(":", std::size_t{2} << 20)] = ';';
   const std::string said = complaint(text);
   EXPECT_NE(said.find("line " + std::to_string(line) + ","), std::string::npos) << said;
-  for (const std::string& each : {text, text.substr(0, std::size_t{2} << 20), std::string(" \n"),
-                                  "\n" + std::string(std::size_t{2} << 20, ' ') + "x"}) {
-    try {
-      static_cast<void>(read_trace(text_file(each).get(), "t.json"));
-      ADD_FAILURE() << "was read";
-    } catch (const tool::bad_trace& failure) {
-      EXPECT_EQ(failure.what(), complaint(each));
-    }
-  }
 }
 
 TEST(TraceReader, ATraceThatNeedsMoreMemoryThanItMayTakeIsRefused) {

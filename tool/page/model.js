@@ -102,18 +102,8 @@ class Model {
     const reader = readerOf("activity");
     for (const thread of this.threads) {
       thread.computing = Spans.read(reader, thread.computing);
-      thread.waiting = Spans.read(reader, thread.waiting);
       thread.serial = Spans.read(reader, thread.serial);
-      thread.between = Spans.read(reader, thread.between);
-      thread.known = Model.enclosing([thread.computing, thread.waiting, thread.serial, thread.between]);
     }
-  }
-
-  /// From the first begin to the last end: [begin, end], or null.
-  static enclosing(all) {
-    const some = all.filter(({count}) => count > 0);
-    if (some.length === 0) return null;
-    return [Math.min(...some.map(({begin}) => begin[0])), Math.max(...some.map(({end, count}) => end[count - 1]))];
   }
 
   readMarks() {

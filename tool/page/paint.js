@@ -92,12 +92,10 @@ class Painter {
   /// Computing grows from the bottom, serial time from the top; the rest is waiting. White: the thread was not there.
   bar(thread, y) {
     const {context, view} = this;
-    if (thread.known) {
-      const x = Math.max(view.x(thread.known[0]), view.left);
-      const x2 = Math.min(view.x(thread.known[1]), view.left + view.width);
-      context.fillStyle = COLOURS.waiting;
-      if (x2 > x) this.fill(x, y, x2 - x, BAR);
-    }
+    const x = Math.max(view.x(thread.there[0]), view.left);
+    const x2 = Math.min(view.x(thread.there[1]), view.left + view.width);
+    context.fillStyle = COLOURS.waiting;
+    if (x2 > x) this.fill(x, y, x2 - x, BAR);
     context.fillStyle = COLOURS.serial;
     this.walk(thread.serial, (i, x, x2) => this.fill(x, y, x2 - x, BAR),
               (i, x, x2, level) => this.fill(x, y, x2 - x, BAR * level / LEVELS));

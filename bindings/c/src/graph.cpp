@@ -77,7 +77,6 @@ int add(const char* function, lockstep_graph* graph, std::size_t* node, const Ma
     const lockstep::graph_node made = make();
     graph->nodes.push_back(made);
     if (node != nullptr) *node = made.number();
-    return LOCKSTEP_OK;
   });
 }
 
@@ -88,10 +87,7 @@ int join(const char* function, lockstep_graph* graph, const char* name_of_first,
   if (graph == nullptr) return fail_null(function, "graph");
   if (first >= graph->nodes.size()) return fail_node(function, *graph, name_of_first, first);
   if (second >= graph->nodes.size()) return fail_node(function, *graph, name_of_second, second);
-  return result_of(function, [&] {
-    body(graph->at, graph->nodes[first], graph->nodes[second]);
-    return LOCKSTEP_OK;
-  });
+  return result_of(function, [&] { body(graph->at, graph->nodes[first], graph->nodes[second]); });
 }
 
 void call_node(lockstep_node_fn function, std::size_t iteration, void* context) {
@@ -212,8 +208,7 @@ int lockstep_graph_channel(lockstep_graph* graph, size_t from, size_t to, size_t
 }
 
 int lockstep_graph_overlap(lockstep_graph* graph) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  return result_of(__func__, [=] { graph->at.overlap(); });
+  return LOCKSTEP_C_ON(graph, static_cast<void>(graph->at.overlap()));
 }
 
 int lockstep_graph_cost(lockstep_graph* graph, size_t node, int64_t nanoseconds) {
@@ -235,13 +230,11 @@ int lockstep_graph_keep_near(lockstep_graph* graph, size_t node, size_t other) {
 
 int lockstep_graph_validate(const lockstep_graph* graph, char* buffer, size_t capacity,
                             size_t* length) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  return give_text(__func__, buffer, capacity, length, [=] { return graph->at.validate(); });
+  return LOCKSTEP_C_TEXT_ON(graph, graph->at.validate());
 }
 
 int lockstep_graph_dot(const lockstep_graph* graph, char* buffer, size_t capacity, size_t* length) {
-  LOCKSTEP_C_REFUSE_NULL(graph);
-  return give_text(__func__, buffer, capacity, length, [=] { return graph->at.dot(); });
+  return LOCKSTEP_C_TEXT_ON(graph, graph->at.dot());
 }
 
 int lockstep_plan_create(const lockstep_graph* graph, lockstep_team* team, size_t members,
@@ -255,9 +248,8 @@ int lockstep_plan_create(const lockstep_graph* graph, lockstep_team* team, size_
     std::snprintf(text, sizeof text, "%zu members wanted, and the team has %zu", members, size);
     return fail(LOCKSTEP_ERROR_ARGUMENT, __func__, text);
   }
-  const int code = result_of(__func__, [=] {
-    return *plan = new lockstep_plan(*graph, *team, members == 0 ? size : members), LOCKSTEP_OK;
-  });
+  const int code = result_of(
+      __func__, [=] { *plan = new lockstep_plan(*graph, *team, members == 0 ? size : members); });
   return code == LOCKSTEP_ERROR_ARGUMENT ? LOCKSTEP_ERROR_GRAPH : code;
 }
 
@@ -299,8 +291,7 @@ int lockstep_plan_refine(lockstep_plan* plan) {
 }
 
 int lockstep_plan_request_stop(lockstep_plan* plan) {
-  LOCKSTEP_C_REFUSE_NULL(plan);
-  return result_of(__func__, [=] { plan->at.request_stop(); });
+  return LOCKSTEP_C_ON(plan, plan->at.request_stop());
 }
 
 size_t lockstep_plan_members(const lockstep_plan* plan) {

@@ -115,23 +115,17 @@ int lockstep_team_for_range_by(lockstep_team* team, int64_t first, int64_t last,
   return run(__func__, {&team->at, first, last, schedule_of(schedule, chunk), function, context});
 }
 
-int lockstep_team_reduce_double(lockstep_team* team, int64_t first, int64_t last, int operation,
-                                lockstep_block_double_fn function, void* context, double* result) {
-  LOCKSTEP_C_REFUSE_NULL(team, function, result);
-  return reduce_numbers(__func__, team, first, last, operation, function, context, result);
-}
-
-int lockstep_team_reduce_float(lockstep_team* team, int64_t first, int64_t last, int operation,
-                               lockstep_block_float_fn function, void* context, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(team, function, result);
-  return reduce_numbers(__func__, team, first, last, operation, function, context, result);
-}
-
-int lockstep_team_reduce_int64(lockstep_team* team, int64_t first, int64_t last, int operation,
-                               lockstep_block_int64_fn function, void* context, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(team, function, result);
-  return reduce_numbers(__func__, team, first, last, operation, function, context, result);
-}
+#define REDUCE(NAME, TYPE)                                                                         \
+  int lockstep_team_reduce_##NAME(lockstep_team* team, int64_t first, int64_t last, int operation, \
+                                  lockstep_block_##NAME##_fn function, void* context,              \
+                                  TYPE* result) {                                                  \
+    LOCKSTEP_C_REFUSE_NULL(team, function, result);                                                \
+    return reduce_numbers(__func__, team, first, last, operation, function, context, result);      \
+  }
+REDUCE(double, double)
+REDUCE(float, float)
+REDUCE(int64, int64_t)
+#undef REDUCE
 
 int lockstep_team_reduce(lockstep_team* team, int64_t first, int64_t last, size_t value_size,
                          lockstep_block_value_fn function, lockstep_combine_fn combine,

@@ -37,16 +37,24 @@ int reduce(const char* name, lockstep_member* me, std::int64_t first, std::int64
   });
 }
 
-/// Calls the callback of a single. Unless the result is LOCKSTEP_OK, the region is stopped.
-int call_single(lockstep::member& me, lockstep_single_fn function, void* context) {
-  const int code = called(function, context);
-  if (code != LOCKSTEP_OK) me.request_stop();
-  return code;
-}
-
 int result_of_single(const char* function, int code, bool goes_on) noexcept {
   if (code != LOCKSTEP_OK) return fail_callback(code, function);
   return goes_on ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+}
+
+/// The construct calls what it is given on one member, or on none. Unless the callback's result is LOCKSTEP_OK, the region
+/// is stopped.
+template <class Construct>
+int single(const char* name, lockstep_member* me, lockstep_single_fn function, void* context,
+           const Construct& construct) {
+  return result_of(name, [&] {
+    int code = LOCKSTEP_OK;
+    const bool goes_on = construct(member_of(me), [&] {
+      code = called(function, context);
+      if (code != LOCKSTEP_OK) member_of(me).request_stop();
+    });
+    return result_of_single(name, code, goes_on);
+  });
 }
 
 /// The loop of a member, with a wait at its end or without one.
@@ -81,33 +89,29 @@ size_t lockstep_member_size(const lockstep_member* me) {
 }
 
 int lockstep_member_sync_threads(lockstep_member* me) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  return result_of(__func__, [=] {
-    return member_of(me).sync_threads_unless_stopped(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
-  });
+  return LOCKSTEP_C_ON(
+      me, member_of(me).sync_threads_unless_stopped(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_STOPPED);
 }
 
-int lockstep_member_sync_double(lockstep_member* me, int operation, double value, double* result) {
-  LOCKSTEP_C_REFUSE_NULL(me, result);
-  return sync(__func__, me, operation, value, result);
-}
-
-int lockstep_member_sync_float(lockstep_member* me, int operation, float value, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(me, result);
-  return sync(__func__, me, operation, value, result);
-}
-
-int lockstep_member_sync_int64(lockstep_member* me, int operation, int64_t value, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(me, result);
-  return sync(__func__, me, operation, value, result);
-}
+#define OF_NUMBERS(NAME, TYPE)                                                                    \
+  int lockstep_member_sync_##NAME(lockstep_member* me, int operation, TYPE value, TYPE* result) { \
+    LOCKSTEP_C_REFUSE_NULL(me, result);                                                           \
+    return sync(__func__, me, operation, value, result);                                          \
+  }                                                                                               \
+  int lockstep_member_reduce_##NAME(lockstep_member* me, int64_t first, int64_t last,             \
+                                    int operation, lockstep_block_##NAME##_fn function,           \
+                                    void* context, TYPE* result) {                                \
+    LOCKSTEP_C_REFUSE_NULL(me, function, result);                                                 \
+    return reduce(__func__, me, first, last, operation, function, context, result);               \
+  }
+OF_NUMBERS(double, double)
+OF_NUMBERS(float, float)
+OF_NUMBERS(int64, int64_t)
+#undef OF_NUMBERS
 
 int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count) {
   LOCKSTEP_C_REFUSE_NULL(me, count);
-  return result_of(__func__, [=] {
-    *count = member_of(me).sync_count(condition != 0, nowhere());
-    return LOCKSTEP_OK;
-  });
+  return result_of(__func__, [=] { *count = member_of(me).sync_count(condition != 0, nowhere()); });
 }
 
 int lockstep_member_sync_and(lockstep_member* me, int condition, int* all) {
@@ -149,25 +153,15 @@ int lockstep_member_broadcast(lockstep_member* me, size_t root, size_t value_siz
 
 int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(me, function);
-  const char* const name = __func__;
-  return result_of(name, [=] {
-    lockstep::member& at = member_of(me);
-    int code = LOCKSTEP_OK;
-    const bool goes_on =
-        at.single_unless_stopped([&] { code = call_single(at, function, context); }, nowhere());
-    return result_of_single(name, code, goes_on);
+  return single(__func__, me, function, context, [](lockstep::member& at, const auto& f) {
+    return at.single_unless_stopped(f, nowhere());
   });
 }
 
 int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(me, function);
-  const char* const name = __func__;
-  return result_of(name, [=] {
-    lockstep::member& at = member_of(me);
-    int code = LOCKSTEP_OK;
-    const bool goes_on = at.single_unless_stopped(
-        lockstep::nowait, [&] { code = call_single(at, function, context); });
-    return result_of_single(name, code, goes_on);
+  return single(__func__, me, function, context, [](lockstep::member& at, const auto& f) {
+    return at.single_unless_stopped(lockstep::nowait, f);
   });
 }
 
@@ -199,25 +193,6 @@ int lockstep_member_for_range_nowait(lockstep_member* me, int64_t first, int64_t
   return for_range(__func__, me, first, last, schedule, chunk, function, context, false);
 }
 
-int lockstep_member_reduce_double(lockstep_member* me, int64_t first, int64_t last, int operation,
-                                  lockstep_block_double_fn function, void* context,
-                                  double* result) {
-  LOCKSTEP_C_REFUSE_NULL(me, function, result);
-  return reduce(__func__, me, first, last, operation, function, context, result);
-}
-
-int lockstep_member_reduce_float(lockstep_member* me, int64_t first, int64_t last, int operation,
-                                 lockstep_block_float_fn function, void* context, float* result) {
-  LOCKSTEP_C_REFUSE_NULL(me, function, result);
-  return reduce(__func__, me, first, last, operation, function, context, result);
-}
-
-int lockstep_member_reduce_int64(lockstep_member* me, int64_t first, int64_t last, int operation,
-                                 lockstep_block_int64_fn function, void* context, int64_t* result) {
-  LOCKSTEP_C_REFUSE_NULL(me, function, result);
-  return reduce(__func__, me, first, last, operation, function, context, result);
-}
-
 int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, size_t value_size,
                            lockstep_block_value_fn function, lockstep_combine_fn combine,
                            void* context, void* result) {
@@ -237,15 +212,12 @@ int lockstep_member_reduce(lockstep_member* me, int64_t first, int64_t last, siz
 }
 
 int lockstep_member_publish(lockstep_member* me, size_t step) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  return result_of(__func__, [=] { member_of(me).publish(step); });
+  return LOCKSTEP_C_ON(me, member_of(me).publish(step));
 }
 
 int lockstep_member_await_step(lockstep_member* me, size_t rank, size_t step) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  return result_of(__func__, [=] {
-    return member_of(me).await_step_unless_stopped(rank, step) ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
-  });
+  return LOCKSTEP_C_ON(
+      me, member_of(me).await_step_unless_stopped(rank, step) ? LOCKSTEP_OK : LOCKSTEP_STOPPED);
 }
 
 int lockstep_member_stop_requested(const lockstep_member* me) {
@@ -253,6 +225,5 @@ int lockstep_member_stop_requested(const lockstep_member* me) {
 }
 
 int lockstep_member_request_stop(lockstep_member* me) {
-  LOCKSTEP_C_REFUSE_NULL(me);
-  return result_of(__func__, [=] { member_of(me).request_stop(); });
+  return LOCKSTEP_C_ON(me, member_of(me).request_stop());
 }

@@ -99,10 +99,14 @@ template <class Object, class... Arguments>
 int make(const char* function, Object** made, std::int64_t policy, Arguments... arguments) {
   *made = nullptr;
   if (!is_policy(function, policy)) return LOCKSTEP_ERROR_ARGUMENT;
-  return result_of(function, [&] {
-    *made = new Object(arguments..., policy_of(policy));
-    return LOCKSTEP_OK;
-  });
+  return result_of(function, [&] { *made = new Object(arguments..., policy_of(policy)); });
+}
+template <class Object>
+int make_for(const char* function, Object** made, std::int64_t policy, const char* what,
+             std::size_t count, std::size_t least, std::size_t most) {
+  *made = nullptr;
+  const int code = check_count(function, what, count, least, most);
+  return code != LOCKSTEP_OK ? code : make(function, made, policy, count);
 }
 
 int fail_not_held(const char* function) noexcept {
@@ -160,21 +164,16 @@ int lockstep_event_create(int64_t policy, lockstep_event** event) {
 void lockstep_event_destroy(lockstep_event* event) { delete event; }
 
 int lockstep_event_notify(lockstep_event* event) {
-  LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__, [=] { event->at.notify(); });
+  return LOCKSTEP_C_ON(event, event->at.notify());
 }
 
 int lockstep_event_wait(lockstep_event* event) {
-  LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__,
-                   [=] { return event->at.wait(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_TERMINATED; });
+  return LOCKSTEP_C_ON(event, event->at.wait(nowhere()) ? LOCKSTEP_OK : LOCKSTEP_TERMINATED);
 }
 
 int lockstep_event_wait_for(lockstep_event* event, int64_t nanoseconds) {
-  LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__, [=] {
-    return status_code(event->at.wait_until(deadline_of(nanoseconds), nowhere()));
-  });
+  return LOCKSTEP_C_ON(event,
+                       status_code(event->at.wait_until(deadline_of(nanoseconds), nowhere())));
 }
 
 int lockstep_event_try_wait(lockstep_event* event) {
@@ -183,8 +182,7 @@ int lockstep_event_try_wait(lockstep_event* event) {
 }
 
 int lockstep_event_terminate(lockstep_event* event) {
-  LOCKSTEP_C_REFUSE_NULL(event);
-  return result_of(__func__, [=] { event->at.terminate(); });
+  return LOCKSTEP_C_ON(event, event->at.terminate());
 }
 
 // --- mutex ---
@@ -202,7 +200,6 @@ int lockstep_mutex_lock(lockstep_mutex* mutex) {
   return result_of(__func__, [=] {
     mutex->at.lock();
     mutex->take();
-    return LOCKSTEP_OK;
   });
 }
 
@@ -234,9 +231,7 @@ int lockstep_mutex_unlock(lockstep_mutex* mutex) {
 
 int lockstep_latch_create(size_t expected, int64_t policy, lockstep_latch** latch) {
   LOCKSTEP_C_REFUSE_NULL(latch);
-  *latch = nullptr;
-  const int code = check_count(__func__, "arrivals", expected, 0, most_arrivals);
-  return code != LOCKSTEP_OK ? code : make(__func__, latch, policy, expected);
+  return make_for(__func__, latch, policy, "arrivals", expected, 0, most_arrivals);
 }
 
 void lockstep_latch_destroy(lockstep_latch* latch) { delete latch; }
@@ -253,15 +248,12 @@ int lockstep_latch_count_down(lockstep_latch* latch, size_t n) {
 }
 
 int lockstep_latch_wait(lockstep_latch* latch) {
-  LOCKSTEP_C_REFUSE_NULL(latch);
-  return result_of(__func__, [=] { latch->at.wait(nowhere()); });
+  return LOCKSTEP_C_ON(latch, latch->at.wait(nowhere()));
 }
 
 int lockstep_latch_wait_for(lockstep_latch* latch, int64_t nanoseconds) {
-  LOCKSTEP_C_REFUSE_NULL(latch);
-  return result_of(__func__, [=] {
-    return status_code(latch->at.wait_until(deadline_of(nanoseconds), nowhere()));
-  });
+  return LOCKSTEP_C_ON(latch,
+                       status_code(latch->at.wait_until(deadline_of(nanoseconds), nowhere())));
 }
 
 int lockstep_latch_try_wait(const lockstep_latch* latch) {
@@ -273,25 +265,20 @@ int lockstep_latch_try_wait(const lockstep_latch* latch) {
 
 int lockstep_semaphore_create(size_t permits, int64_t policy, lockstep_semaphore** semaphore) {
   LOCKSTEP_C_REFUSE_NULL(semaphore);
-  *semaphore = nullptr;
-  const int code = check_count(__func__, "permits", permits, 0, most_permits);
-  return code != LOCKSTEP_OK ? code : make(__func__, semaphore, policy, permits);
+  return make_for(__func__, semaphore, policy, "permits", permits, 0, most_permits);
 }
 
 void lockstep_semaphore_destroy(lockstep_semaphore* semaphore) { delete semaphore; }
 
 int lockstep_semaphore_acquire(lockstep_semaphore* semaphore) {
-  LOCKSTEP_C_REFUSE_NULL(semaphore);
-  return result_of(__func__, [=] { semaphore->at.acquire(nowhere()); });
+  return LOCKSTEP_C_ON(semaphore, semaphore->at.acquire(nowhere()));
 }
 
 int lockstep_semaphore_acquire_for(lockstep_semaphore* semaphore, int64_t nanoseconds) {
-  LOCKSTEP_C_REFUSE_NULL(semaphore);
-  return result_of(__func__, [=] {
-    return semaphore->at.try_acquire_until(deadline_of(nanoseconds), nowhere())
-               ? LOCKSTEP_OK
-               : LOCKSTEP_TIMED_OUT;
-  });
+  return LOCKSTEP_C_ON(semaphore,
+                       semaphore->at.try_acquire_until(deadline_of(nanoseconds), nowhere())
+                           ? LOCKSTEP_OK
+                           : LOCKSTEP_TIMED_OUT);
 }
 
 int lockstep_semaphore_try_acquire(lockstep_semaphore* semaphore) {
@@ -302,19 +289,14 @@ int lockstep_semaphore_try_acquire(lockstep_semaphore* semaphore) {
 int lockstep_semaphore_release(lockstep_semaphore* semaphore, size_t count) {
   LOCKSTEP_C_REFUSE_NULL(semaphore);
   if (const int code = check_count(__func__, "permits", count, 0, most_permits)) return code;
-  return result_of(__func__, [=] {
-    semaphore->at.release(static_cast<std::ptrdiff_t>(count));
-    return LOCKSTEP_OK;
-  });
+  return result_of(__func__, [=] { semaphore->at.release(static_cast<std::ptrdiff_t>(count)); });
 }
 
 // --- barrier ---
 
 int lockstep_barrier_create(size_t expected, int64_t policy, lockstep_barrier** barrier) {
   LOCKSTEP_C_REFUSE_NULL(barrier);
-  *barrier = nullptr;
-  const int code = check_count(__func__, "participants", expected, 1, most_arrivals);
-  return code != LOCKSTEP_OK ? code : make(__func__, barrier, policy, expected);
+  return make_for(__func__, barrier, policy, "participants", expected, 1, most_arrivals);
 }
 
 void lockstep_barrier_destroy(lockstep_barrier* barrier) { delete barrier; }

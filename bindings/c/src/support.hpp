@@ -103,6 +103,12 @@ int result_of(const char* function, const Body& body) {
   }
 }
 
+/// The same for a function with a handle, which must not be null.
+template <class Handle, class Body>
+int result_on(const char* function, const char* name, Handle* handle, const Body& body) {
+  return handle == nullptr ? fail_null(function, name) : result_of(function, body);
+}
+
 /// Writes a text to a buffer of the caller.
 int give(const std::string& text, char* buffer, std::size_t capacity, std::size_t* length) noexcept;
 template <class Make>
@@ -152,5 +158,14 @@ constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::n
 #define LOCKSTEP_C_REFUSE_NULL(...)                                                          \
   if (const int refused = ::lockstep_c::check_pointers(__func__, #__VA_ARGS__, __VA_ARGS__)) \
   return refused
+
+/// What a C function returns that does one thing with a handle. The rest: an expression, without a value or with a code.
+#define LOCKSTEP_C_ON(handle, ...) \
+  ::lockstep_c::result_on(__func__, #handle, handle, [=] { return __VA_ARGS__; })
+/// The same for a text, which goes to `buffer` of `capacity`.
+#define LOCKSTEP_C_TEXT_ON(handle, ...)             \
+  (handle == nullptr                                \
+       ? ::lockstep_c::fail_null(__func__, #handle) \
+       : ::lockstep_c::give_text(__func__, buffer, capacity, length, [=] { return __VA_ARGS__; }))
 
 #endif  // LOCKSTEP_BINDINGS_C_SUPPORT_HPP

@@ -141,12 +141,18 @@ lockstep::team_options options_of(const lockstep_team_options& from) {
   return to;
 }
 
-/// The part of a member.
-void run_part(lockstep::member& me, lockstep_region_fn function, void* context) {
-  const int code = called(function, handle_of(me), context);
-  if (code == LOCKSTEP_OK) return;
-  if (code != LOCKSTEP_STOPPED) throw callback_failure(code);
-  if (!me.stop_requested()) me.request_stop();
+/// begin(part) runs a region, in which each member calls part(me).
+template <class Begin>
+int run(const char* name, const Begin& begin, lockstep_region_fn function, void* context) {
+  return result_of(name, [&] {
+    const bool is_complete = begin([=](lockstep::member& me) {
+      const int code = called(function, handle_of(me), context);
+      if (code == LOCKSTEP_OK) return;
+      if (code != LOCKSTEP_STOPPED) throw callback_failure(code);
+      if (!me.stop_requested()) me.request_stop();
+    });
+    return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
+  });
 }
 
 }  // namespace
@@ -203,56 +209,40 @@ size_t lockstep_team_size(const lockstep_team* team) {
 
 int lockstep_team_run(lockstep_team* team, lockstep_region_fn function, void* context) {
   LOCKSTEP_C_REFUSE_NULL(team, function);
-  return result_of(__func__, [=] {
-    const bool is_complete =
-        team->at.run([=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
-    return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
-  });
+  return run(
+      __func__, [=](const auto& part) { return team->at.run(part, nowhere()); }, function, context);
 }
 
 int lockstep_team_run_on(lockstep_team* team, size_t members, lockstep_region_fn function,
                          void* context) {
   LOCKSTEP_C_REFUSE_NULL(team, function);
-  return result_of(__func__, [=] {
-    const bool is_complete = team->at.run(
-        members, [=](lockstep::member& me) { run_part(me, function, context); }, nowhere());
-    return is_complete ? LOCKSTEP_OK : LOCKSTEP_STOPPED;
-  });
+  return run(
+      __func__, [=](const auto& part) { return team->at.run(members, part, nowhere()); }, function,
+      context);
 }
 
 int lockstep_team_request_stop(lockstep_team* team) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { team->at.request_stop(); });
+  return LOCKSTEP_C_ON(team, team->at.request_stop());
 }
 
-int lockstep_team_pause(lockstep_team* team) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { team->at.pause(); });
-}
+int lockstep_team_pause(lockstep_team* team) { return LOCKSTEP_C_ON(team, team->at.pause()); }
 
-int lockstep_team_resume(lockstep_team* team) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { team->at.resume(); });
-}
+int lockstep_team_resume(lockstep_team* team) { return LOCKSTEP_C_ON(team, team->at.resume()); }
 
 int lockstep_team_keep_ledger(lockstep_team* team, int yes) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { team->at.keep_ledger(yes != 0); });
+  return LOCKSTEP_C_ON(team, team->at.keep_ledger(yes != 0));
 }
 
 int lockstep_team_reset_ledger(lockstep_team* team) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return result_of(__func__, [=] { team->at.reset_ledger(); });
+  return LOCKSTEP_C_ON(team, team->at.reset_ledger());
 }
 
 int lockstep_team_ledger_table(const lockstep_team* team, char* buffer, size_t capacity,
                                size_t* length) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return give_text(__func__, buffer, capacity, length, [=] { return team->at.ledger().table(); });
+  return LOCKSTEP_C_TEXT_ON(team, team->at.ledger().table());
 }
 
 int lockstep_team_ledger_json(const lockstep_team* team, char* buffer, size_t capacity,
                               size_t* length) {
-  LOCKSTEP_C_REFUSE_NULL(team);
-  return give_text(__func__, buffer, capacity, length, [=] { return team->at.ledger().json(); });
+  return LOCKSTEP_C_TEXT_ON(team, team->at.ledger().json());
 }

@@ -3,6 +3,7 @@
 use crate::ffi;
 use std::ffi::{c_char, c_int, CStr};
 use std::fmt;
+use std::ptr::{self, NonNull};
 
 /// The region, loop or run was ended early: by a request to stop, or because another member has panicked.
 ///
@@ -133,6 +134,18 @@ pub(crate) fn goes_on(code: c_int) -> std::result::Result<(), Stopped> {
 #[cold]
 pub(crate) fn refuse() -> ! {
     panic!("{}", last_error())
+}
+
+/// What a function of the library makes.
+pub(crate) fn made<T>(create: impl FnOnce(*mut *mut T) -> c_int) -> Result<NonNull<T>> {
+    let mut raw = ptr::null_mut();
+    check(create(&mut raw))?;
+    Ok(NonNull::new(raw).expect("not null where it succeeds"))
+}
+
+/// The same for objects that nothing but a lack of memory can keep from being made.
+pub(crate) fn surely_made<T>(create: impl FnOnce(*mut *mut T) -> c_int) -> NonNull<T> {
+    made(create).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A text that the library writes into a buffer, in as many tries as it takes: it may grow in between.

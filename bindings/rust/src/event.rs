@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! One thread tells another that something has happened; a fixed number of threads meet.
-use crate::error::{check, last_error, refuse, Result};
+use crate::error::{last_error, made, surely_made, Result};
 use crate::ffi;
 use crate::options::{nanoseconds, Policy};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -78,16 +78,9 @@ impl Event {
     /// If memory is out.
     #[must_use]
     pub fn with_policy(policy: Policy) -> Event {
-        let mut raw = ptr::null_mut();
         // SAFETY: room for a pointer.
-        if unsafe { ffi::lockstep_event_create(policy.code(), &mut raw) } != ffi::LOCKSTEP_OK {
-            refuse();
-        }
-        Event {
-            raw: NonNull::new(raw).expect("an event"),
-            notifies: AtomicBool::new(false),
-            waits: AtomicBool::new(false),
-        }
+        let raw = surely_made(|raw| unsafe { ffi::lockstep_event_create(policy.code(), raw) });
+        Event { raw, notifies: AtomicBool::new(false), waits: AtomicBool::new(false) }
     }
 
     /// Lets one wait return.
@@ -177,10 +170,9 @@ impl Barrier {
     /// # Errors
     /// [`crate::Error::Argument`] for any other number.
     pub fn new(expected: usize) -> Result<Barrier> {
-        let mut raw = ptr::null_mut();
         // SAFETY: room for a pointer.
-        check(unsafe { ffi::lockstep_barrier_create(expected, ffi::LOCKSTEP_POLICY_UNSET, &mut raw) })?;
-        Ok(Barrier { raw: NonNull::new(raw).expect("a barrier") })
+        let raw = made(|raw| unsafe { ffi::lockstep_barrier_create(expected, ffi::LOCKSTEP_POLICY_UNSET, raw) })?;
+        Ok(Barrier { raw })
     }
 
     /// Blocks until all threads of this phase have come. What happens before an arrival happens before every return.

@@ -51,6 +51,10 @@ impl Node {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+/// [`Error::Argument`] for a name with a zero in it, a node of another graph, an edge from a node to itself, and a channel
+/// of depth 0; [`Error::Memory`].
 pub struct Graph<'a> {
     raw: NonNull<ffi::lockstep_graph>,
     id: u64,
@@ -123,13 +127,9 @@ impl<'a> Graph<'a> {
     #[must_use]
     pub fn new() -> Graph<'a> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let mut raw = ptr::null_mut();
-        // SAFETY: room for a pointer.
-        if unsafe { ffi::lockstep_graph_create(&mut raw) } != ffi::LOCKSTEP_OK {
-            error::refuse();
-        }
         Graph {
-            raw: NonNull::new(raw).expect("a graph"),
+            // SAFETY: room for a pointer.
+            raw: error::surely_made(|raw| unsafe { ffi::lockstep_graph_create(raw) }),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             panics: Box::default(),
             functions: Vec::new(),
@@ -151,9 +151,6 @@ impl<'a> Graph<'a> {
     }
 
     /// Adds a node; `f` gets the number of the iteration, from 0 in each run. The name is for messages and pictures.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the name has a zero in it.
     pub fn node<F, R>(&mut self, name: &str, f: F) -> Result<Node>
     where
         F: FnMut(usize) -> R + Send + 'a,
@@ -165,9 +162,6 @@ impl<'a> Graph<'a> {
     }
 
     /// Adds a node that decides, for [`Graph::edge_if`], [`Graph::edge_unless`] and [`Graph::repeat_while`].
-    ///
-    /// # Errors
-    /// As [`Graph::node`].
     pub fn test<F>(&mut self, name: &str, f: F) -> Result<Node>
     where
         F: FnMut(usize) -> bool + Send + 'a,
@@ -178,9 +172,6 @@ impl<'a> Graph<'a> {
     }
 
     /// Adds a node that `width` members run together, with all constructs of members among them; 0: all members of the plan.
-    ///
-    /// # Errors
-    /// As [`Graph::node`].
     pub fn wide_node<F, R>(&mut self, name: &str, width: usize, f: F) -> Result<Node>
     where
         F: Fn(&Member, usize) -> R + Send + Sync + 'a,
@@ -209,58 +200,37 @@ impl<'a> Graph<'a> {
     // --- edges ---
 
     /// What `from` does happens before `to`.
-    ///
-    /// # Errors
-    /// Here and below: [`Error::Argument`] for a node of another graph, and for an edge from a node to itself.
     pub fn edge(&mut self, from: Node, to: Node) -> Result<&mut Self> {
         self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_edge(graph, from, to) })
     }
 
     /// The same, and `to` is skipped where `test` answers false.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn edge_if(&mut self, test: Node, to: Node) -> Result<&mut Self> {
         self.connect(test, to, |graph, from, to| unsafe { ffi::lockstep_graph_edge_if(graph, from, to) })
     }
 
     /// The same, and `to` is skipped where `test` answers true.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn edge_unless(&mut self, test: Node, to: Node) -> Result<&mut Self> {
         self.connect(test, to, |graph, from, to| unsafe { ffi::lockstep_graph_edge_unless(graph, from, to) })
     }
 
     /// All nodes on ways from `first` to `test` run again while `test` answers true.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn repeat_while(&mut self, test: Node, first: Node) -> Result<&mut Self> {
         self.connect(test, first, |graph, test, first| unsafe { ffi::lockstep_graph_repeat_while(graph, test, first) })
     }
 
     /// Iteration i of `to` comes after iteration i - `delay` of `from`.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn feedback(&mut self, from: Node, to: Node, delay: usize) -> Result<&mut Self> {
         self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_feedback(graph, from, to, delay) })
     }
 
     /// An edge that lets iterations overlap: `from` is up to `depth` iterations ahead of `to`. Iteration i of both uses
     /// place i % `depth` of what they share.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`], and for a `depth` of 0.
     pub fn channel(&mut self, from: Node, to: Node, depth: usize) -> Result<&mut Self> {
         self.connect(from, to, |graph, from, to| unsafe { ffi::lockstep_graph_channel(graph, from, to, depth) })
     }
 
     /// Iterations overlap as far as feedback and channels allow. Without this call they follow each other.
-    ///
-    /// # Errors
-    /// None today.
     pub fn overlap(&mut self) -> Result<&mut Self> {
         check(unsafe { ffi::lockstep_graph_overlap(self.raw.as_ptr()) })?;
         Ok(self)
@@ -269,25 +239,16 @@ impl<'a> Graph<'a> {
     // --- hints ---
 
     /// How long the node takes. Without hints the plan measures.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn cost(&mut self, node: Node, time: Duration) -> Result<&mut Self> {
         self.connect(node, node, |graph, node, _| unsafe { ffi::lockstep_graph_cost(graph, node, nanoseconds(time)) })
     }
 
     /// Only the member of this rank runs it.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn pin(&mut self, node: Node, rank: usize) -> Result<&mut Self> {
         self.connect(node, node, |graph, node, _| unsafe { ffi::lockstep_graph_pin(graph, node, rank) })
     }
 
     /// The node goes to the same member as `other`, whose data it uses.
-    ///
-    /// # Errors
-    /// As [`Graph::edge`].
     pub fn keep_near(&mut self, node: Node, other: Node) -> Result<&mut Self> {
         self.connect(node, other, |graph, node, other| unsafe { ffi::lockstep_graph_keep_near(graph, node, other) })
     }
@@ -306,9 +267,6 @@ impl<'a> Graph<'a> {
     }
 
     /// A text for Graphviz.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn dot(&self) -> Result<String> {
         error::text_of(|buffer, capacity, length| unsafe {
             ffi::lockstep_graph_dot(self.raw.as_ptr(), buffer, capacity, length)
@@ -357,6 +315,11 @@ impl<T> Drop for Kept<T> {
 /// A graph on a team: which member runs which node when. A run allocates nothing, and has no queue.
 ///
 /// A plan borrows its graph alone, since closures of nodes may change what they have captured.
+///
+/// # Errors
+/// When it is made: [`Error::Graph`], with a text that names the nodes, if the graph makes no sense or needs more members than
+/// there are; [`Error::Argument`] if the team has not so many members. Runs: [`Error::Stopped`] where a node gave
+/// `Err(Stopped)`; [`Error::System`] as [`Team::run`]. All: [`Error::Memory`].
 pub struct Plan<'g, 'a> {
     raw: NonNull<ffi::lockstep_plan>,
     panics: &'g Panics,
@@ -368,28 +331,19 @@ unsafe impl Send for Plan<'_, '_> {}
 
 impl<'g, 'a> Plan<'g, 'a> {
     /// A plan for all members of the team.
-    ///
-    /// # Errors
-    /// [`Error::Graph`], with a text that names the nodes, if the graph makes no sense or needs more members than there are.
     pub fn new(graph: &'g mut Graph<'a>, team: &'g Team) -> Result<Plan<'g, 'a>> {
         Plan::on(graph, team, 0)
     }
 
     /// A plan for the first `members` members; 0: all.
-    ///
-    /// # Errors
-    /// As [`Plan::new`]; [`Error::Argument`] if the team has not so many.
     pub fn on(graph: &'g mut Graph<'a>, team: &'g Team, members: usize) -> Result<Plan<'g, 'a>> {
-        let mut raw = ptr::null_mut();
+        let of = graph.raw.as_ptr();
         // SAFETY: graph and team are borrowed as long as the plan lives.
-        check(unsafe { ffi::lockstep_plan_create(graph.raw.as_ptr(), team.raw(), members, &mut raw) })?;
-        Ok(Plan { raw: NonNull::new(raw).expect("a plan"), panics: &graph.panics, of: PhantomData })
+        let raw = error::made(|raw| unsafe { ffi::lockstep_plan_create(of, team.raw(), members, raw) })?;
+        Ok(Plan { raw, panics: &graph.panics, of: PhantomData })
     }
 
     /// Runs this many iterations. Inside a region of the same team they run on the caller alone.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] where a node gave `Err(Stopped)`; [`Error::System`] as [`Team::run`].
     ///
     /// # Panics
     /// If a node panics: nodes that have begun end, the others do not begin, and the panic goes on here. The plan can be run
@@ -402,9 +356,6 @@ impl<'g, 'a> Plan<'g, 'a> {
 
     /// Runs iterations until `stop` gives true. The calling thread calls it before each iteration, with its number.
     ///
-    /// # Errors
-    /// As [`Plan::run`].
-    ///
     /// # Panics
     /// As [`Plan::run`]; and where `stop` panics.
     pub fn run_until<F: FnMut(usize) -> bool>(&mut self, stop: F) -> Result<()> {
@@ -415,18 +366,12 @@ impl<'g, 'a> Plan<'g, 'a> {
     }
 
     /// As [`Plan::run`], with a look at the clock at each node, for [`Plan::refine`] and [`Plan::report`].
-    ///
-    /// # Errors
-    /// As [`Plan::run`].
     pub fn measure(&mut self, iterations: usize) -> Result<()> {
         let code = unsafe { ffi::lockstep_plan_measure(self.raw.as_ptr(), iterations) };
         self.panics.finish(code)
     }
 
     /// Makes the plan anew with the times that were measured.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn refine(&mut self) -> Result<()> {
         check(unsafe { ffi::lockstep_plan_refine(self.raw.as_ptr()) })
     }
@@ -438,9 +383,6 @@ impl<'g, 'a> Plan<'g, 'a> {
     }
 
     /// The plan, line by line: for each member its nodes and waits.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn text(&self) -> Result<String> {
         error::text_of(|buffer, capacity, length| unsafe {
             ffi::lockstep_plan_text(self.raw.as_ptr(), buffer, capacity, length)
@@ -448,9 +390,6 @@ impl<'g, 'a> Plan<'g, 'a> {
     }
 
     /// What is predicted and measured, and where time is lost.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn report(&self) -> Result<String> {
         error::text_of(|buffer, capacity, length| unsafe {
             ffi::lockstep_plan_report(self.raw.as_ptr(), buffer, capacity, length)

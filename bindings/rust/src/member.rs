@@ -4,8 +4,9 @@ use crate::error::Outcome;
 use crate::error::{self, goes_on, Stopped};
 use crate::ffi;
 use crate::options::Schedule;
-use crate::panics::{Panics, SKIPPED};
-use crate::team::Reduction;
+use crate::panics::{Job, SKIPPED};
+use crate::team::{call_block, call_combine};
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -87,49 +88,10 @@ pub(crate) mod sealed {
     );
 }
 
-/// A closure that runs on the member's own thread, and its panics.
-struct OwnJob<F> {
-    function: F,
-    panics: Panics,
-}
-
-unsafe extern "C" fn call_single<F: FnOnce()>(context: *mut c_void) -> c_int {
-    // SAFETY: the context is of the member that calls, which does nothing else meanwhile.
-    let job = unsafe { &mut *context.cast::<OwnJob<Option<F>>>() };
-    let function = job.function.take();
-    job.panics.catch(0, || {
-        if let Some(f) = function {
-            f();
-        }
-    })
-}
-
-unsafe extern "C" fn call_part<F, R>(first: i64, last: i64, context: *mut c_void) -> c_int
-where
-    F: FnMut(Range<usize>) -> R,
-    R: Outcome,
-{
-    // SAFETY: as in call_single.
-    let job = unsafe { &mut *context.cast::<OwnJob<F>>() };
-    job.panics.catch(first as usize, || (job.function)(first as usize..last as usize))
-}
-
-unsafe extern "C" fn call_operation<T, Op>(into: *mut c_void, from: *const c_void, context: *mut c_void)
-where
-    T: Number,
-    Op: Fn(T, T) -> T + Sync,
-{
-    // SAFETY: the context is an OwnJob that lives until the construct is over; it is only read.
-    let job = unsafe { &*context.cast::<OwnJob<Op>>() };
-    if job.panics.any() {
-        return;
-    }
-    // SAFETY: numbers of this size, in bytes of which each is a value.
-    let (a, b) = unsafe { (into.cast::<T>().read_unaligned(), from.cast::<T>().read_unaligned()) };
-    if let Some(value) = job.panics.value(0, || (job.function)(a, b)) {
-        // SAFETY: as above.
-        unsafe { into.cast::<T>().write_unaligned(value) };
-    }
+unsafe extern "C" fn call_single<F: Fn()>(context: *mut c_void) -> c_int {
+    // SAFETY: the job lives until the construct is over.
+    let job = unsafe { Job::<F>::of(context) };
+    job.panics.catch(0, || (job.function)())
 }
 
 impl Member {
@@ -216,17 +178,10 @@ impl Member {
         T: Number,
         Op: Fn(T, T) -> T + Sync,
     {
-        let job = OwnJob { function: combine, panics: Panics::default() };
-        let mut result = value;
-        let code = unsafe {
-            ffi::lockstep_member_sync_reduce(
-                self.raw(),
-                std::mem::size_of::<T>(),
-                ptr::from_mut(&mut result).cast(),
-                call_operation::<T, Op>,
-                ptr::from_ref(&job).cast_mut().cast(),
-            )
-        };
+        let job = Job::new(((), combine));
+        let (mut result, combine) = (value, call_combine::<T, (), Op>);
+        let (size, bytes) = (std::mem::size_of::<T>(), ptr::from_mut(&mut result).cast());
+        let code = unsafe { ffi::lockstep_member_sync_reduce(self.raw(), size, bytes, combine, job.context()) };
         job.panics.finish_in_region(code)?;
         Ok(result)
     }
@@ -251,8 +206,17 @@ impl Member {
 
     /// Member 0 calls `f`, and the others wait until it has returned.
     pub fn single<F: FnOnce()>(&self, f: F) -> InRegion<()> {
-        let mut job = OwnJob { function: Some(f), panics: Panics::default() };
-        let code = unsafe { ffi::lockstep_member_single(self.raw(), call_single::<F>, ptr::from_mut(&mut job).cast()) };
+        let once = Cell::new(Some(f));
+        self.call_single(|| {
+            if let Some(f) = once.take() {
+                f();
+            }
+        })
+    }
+
+    fn call_single<F: Fn()>(&self, f: F) -> InRegion<()> {
+        let job = Job::new(f);
+        let code = unsafe { ffi::lockstep_member_single(self.raw(), call_single::<F>, job.context()) };
         job.panics.finish_in_region(code)
     }
 
@@ -283,7 +247,8 @@ impl Member {
         F: FnMut(Range<usize>) -> R,
         R: Outcome,
     {
-        self.blocks(ffi::lockstep_member_for_range, &range, how, f)
+        let f = RefCell::new(f);
+        self.blocks(ffi::lockstep_member_for_range, &range, how, |part| (*f.borrow_mut())(part))
     }
 
     /// The same without the wait: before the next step reads what others wrote, call [`Member::sync_threads`].
@@ -292,21 +257,20 @@ impl Member {
         F: FnMut(Range<usize>) -> R,
         R: Outcome,
     {
-        self.blocks(ffi::lockstep_member_for_range_nowait, &range, how, f)
+        let f = RefCell::new(f);
+        self.blocks(ffi::lockstep_member_for_range_nowait, &range, how, |part| (*f.borrow_mut())(part))
     }
 
     fn blocks<F, R>(&self, call: ffi::MemberLoop, range: &Range<usize>, how: Schedule, f: F) -> InRegion<()>
     where
-        F: FnMut(Range<usize>) -> R,
+        F: Fn(Range<usize>) -> R,
         R: Outcome,
     {
         let (first, last) = checked_bounds(range);
         let (schedule, chunk) = how.code();
-        let mut job = OwnJob { function: f, panics: Panics::default() };
+        let job = Job::new(f);
         // SAFETY: the member lives in this region, and the job until the call returns: nobody else calls its parts.
-        let code = unsafe {
-            call(self.raw(), first, last, schedule, chunk, call_part::<F, R>, ptr::from_mut(&mut job).cast())
-        };
+        let code = unsafe { call(self.raw(), first, last, schedule, chunk, call_block::<F, R>, job.context()) };
         job.panics.finish_in_region(code)
     }
 
@@ -319,9 +283,9 @@ impl Member {
         Op: Fn(T, T) -> T + Sync,
     {
         let bounds = checked_bounds(&range);
-        let job = Reduction { fold: &fold, combine: &combine, panics: Panics::default() };
+        let job = Job::new((fold, combine));
         // SAFETY: the member lives in this region, and all wait.
-        let (code, result) = unsafe { job.run(ffi::lockstep_member_reduce, self.raw(), bounds, init) };
+        let (code, result) = unsafe { job.reduce(ffi::lockstep_member_reduce, self.raw(), bounds, init) };
         job.panics.finish_in_region(code)?;
         Ok(result)
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Mutual exclusion around a value.
-use crate::error::refuse;
+use crate::error::{refuse, surely_made};
 use crate::ffi;
 use crate::options::{nanoseconds, Policy};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A value that one thread at a time can reach. How often others may overtake a waiting thread is bounded. A panic while it
@@ -70,12 +70,9 @@ impl<T> Mutex<T> {
     /// If memory is out.
     #[must_use]
     pub fn with_policy(value: T, policy: Policy) -> Mutex<T> {
-        let mut raw = ptr::null_mut();
         // SAFETY: room for a pointer.
-        if unsafe { ffi::lockstep_mutex_create(policy.code(), &mut raw) } != ffi::LOCKSTEP_OK {
-            refuse();
-        }
-        Mutex { lock: Lock(NonNull::new(raw).expect("a mutex")), value: UnsafeCell::new(value) }
+        let raw = surely_made(|raw| unsafe { ffi::lockstep_mutex_create(policy.code(), raw) });
+        Mutex { lock: Lock(raw), value: UnsafeCell::new(value) }
     }
 
     /// The value, of a mutex that nobody uses any more.

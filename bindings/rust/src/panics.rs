@@ -4,8 +4,9 @@
 use crate::error::{self, Outcome};
 use crate::ffi;
 use std::any::Any;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 
@@ -98,6 +99,31 @@ impl Panics {
             return Err(error::Stopped);
         }
         error::goes_on(code)
+    }
+}
+
+/// A closure, or several, behind a context pointer, and its panics. Callbacks only read it: those of a team run on several
+/// threads at once.
+pub(crate) struct Job<F> {
+    pub function: F,
+    pub panics: Panics,
+}
+
+impl<F> Job<F> {
+    pub fn new(function: F) -> Job<F> {
+        Job { function, panics: Panics::default() }
+    }
+
+    pub fn context(&self) -> *mut c_void {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// # Safety
+    /// The context is that of a `Job<F>` which lives until the callback has returned.
+    #[inline]
+    pub unsafe fn of<'a>(context: *mut c_void) -> &'a Job<F> {
+        // SAFETY: the caller's.
+        unsafe { &*context.cast() }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::error::{self, Error, Outcome, Result};
 use crate::ffi;
 use crate::member::Member;
 use crate::options::{choice, Binding, Hook, Schedule, TeamOptions};
-use crate::panics::{Panics, SKIPPED};
+use crate::panics::{Job, SKIPPED};
 use std::ffi::{c_int, c_void, CString};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -65,49 +65,26 @@ unsafe extern "C" fn call_on_exit(rank: usize, context: *mut c_void) {
     call_hook(&unsafe { &*context.cast::<Hooks>() }.on_exit, rank);
 }
 
-/// A closure and its panics, behind a context pointer.
-struct Job<'a, F> {
-    function: &'a F,
-    panics: Panics,
-}
-
-impl<'a, F> Job<'a, F> {
-    fn new(function: &'a F) -> Self {
-        Job { function, panics: Panics::default() }
-    }
-    /// For callbacks that only read it, on several threads at once.
-    fn context(&self) -> *mut c_void {
-        ptr::from_ref(self).cast_mut().cast()
-    }
-}
-
 unsafe extern "C" fn call_region<F, R>(me: *mut ffi::lockstep_member, context: *mut c_void) -> c_int
 where
-    F: Fn(&Member) -> R + Sync,
+    F: Fn(&Member) -> R,
     R: Outcome,
 {
-    // SAFETY: the context is a Job<F> that lives until run() returns, which is after this callback.
-    let job = unsafe { &*context.cast::<Job<F>>() };
+    // SAFETY: the job lives until run() returns, which is after this callback.
+    let job = unsafe { Job::<F>::of(context) };
     // SAFETY: `me` is valid on this thread until the callback returns; the Member is dropped before.
     let member = unsafe { Member::new(me) };
     job.panics.catch(member.rank(), || (job.function)(&member))
 }
 
-unsafe extern "C" fn call_block<F, R>(first: i64, last: i64, context: *mut c_void) -> c_int
+pub(crate) unsafe extern "C" fn call_block<F, R>(first: i64, last: i64, context: *mut c_void) -> c_int
 where
-    F: Fn(Range<usize>) -> R + Sync,
+    F: Fn(Range<usize>) -> R,
     R: Outcome,
 {
     // SAFETY: as in call_region.
-    let job = unsafe { &*context.cast::<Job<F>>() };
+    let job = unsafe { Job::<F>::of(context) };
     job.panics.catch(first as usize, || (job.function)(first as usize..last as usize))
-}
-
-/// Two closures of a reduction.
-pub(crate) struct Reduction<'a, F, Op> {
-    pub fold: &'a F,
-    pub combine: &'a Op,
-    pub panics: Panics,
 }
 
 /// `lockstep_team_reduce` and `lockstep_member_reduce`.
@@ -122,12 +99,13 @@ type ReduceFn<Object> = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-impl<F, Op> Reduction<'_, F, Op> {
-    /// Reduces by `function` of the C interface. Gives its code, and the result. The caller finishes the panics.
+impl<F, Op> Job<(F, Op)> {
+    /// Reduces by `function` of the C interface, what the first closure gives for parts, by the second. Gives the code, and
+    /// the result. The caller finishes the panics.
     ///
     /// # Safety
     /// `object` lives, and `function` waits until all closures have returned.
-    pub unsafe fn run<Object, T>(
+    pub unsafe fn reduce<Object, T>(
         &self,
         function: ReduceFn<Object>,
         object: *mut Object,
@@ -141,54 +119,44 @@ impl<F, Op> Reduction<'_, F, Op> {
     {
         const { check_value::<T>() };
         let mut result = init;
+        let (fold, combine) = (call_fold::<T, F, Op>, call_combine::<T, F, Op>);
+        let value = ptr::from_mut(&mut result).cast();
         // SAFETY: the caller's; the values are T, of which the size is given.
-        let code = unsafe {
-            function(
-                object,
-                first,
-                last,
-                std::mem::size_of::<T>(),
-                call_fold::<T, F, Op>,
-                call_combine::<T, F, Op>,
-                ptr::from_ref(self).cast_mut().cast(),
-                ptr::from_mut(&mut result).cast(),
-            )
-        };
+        let code =
+            unsafe { function(object, first, last, std::mem::size_of::<T>(), fold, combine, self.context(), value) };
         (code, result)
     }
 }
 
 unsafe extern "C" fn call_fold<T, F, Op>(first: i64, last: i64, value: *mut c_void, context: *mut c_void) -> c_int
 where
-    T: Copy + Send,
-    F: Fn(Range<usize>) -> T + Sync,
-    Op: Fn(T, T) -> T + Sync,
+    F: Fn(Range<usize>) -> T,
 {
     // SAFETY: as in call_region.
-    let job = unsafe { &*context.cast::<Reduction<F, Op>>() };
+    let job = unsafe { Job::<(F, Op)>::of(context) };
     job.panics.catch(first as usize, || {
-        let result = (job.fold)(first as usize..last as usize);
+        let result = (job.function.0)(first as usize..last as usize);
         // SAFETY: there is room for a T; its alignment was checked by check_value().
         unsafe { value.cast::<T>().write(result) };
     })
 }
 
-unsafe extern "C" fn call_combine<T, F, Op>(into: *mut c_void, from: *const c_void, context: *mut c_void)
+/// Of reductions, and of values of members, which are numbers.
+pub(crate) unsafe extern "C" fn call_combine<T, F, Op>(into: *mut c_void, from: *const c_void, context: *mut c_void)
 where
-    T: Copy + Send,
-    F: Fn(Range<usize>) -> T + Sync,
-    Op: Fn(T, T) -> T + Sync,
+    T: Copy,
+    Op: Fn(T, T) -> T,
 {
     // SAFETY: as in call_region.
-    let job = unsafe { &*context.cast::<Reduction<F, Op>>() };
+    let job = unsafe { Job::<(F, Op)>::of(context) };
     if job.panics.any() {
         return; // the result is not looked at any more
     }
     // SAFETY: both were written by call_fold or the caller, and copied as bytes, which a `Copy` type allows.
-    let (a, b) = unsafe { (into.cast::<T>().read(), from.cast::<T>().read()) };
-    if let Some(value) = job.panics.value(usize::MAX, || (job.combine)(a, b)) {
+    let (a, b) = unsafe { (into.cast::<T>().read_unaligned(), from.cast::<T>().read_unaligned()) };
+    if let Some(value) = job.panics.value(usize::MAX, || (job.function.1)(a, b)) {
         // SAFETY: as above.
-        unsafe { into.cast::<T>().write(value) };
+        unsafe { into.cast::<T>().write_unaligned(value) };
     }
 }
 
@@ -280,10 +248,8 @@ impl Team {
             said.on_exit = hooks.on_exit.as_ref().map(|_| call_on_exit as _);
             said.hook_context = ptr::from_ref::<Hooks>(hooks).cast_mut().cast();
         }
-        let mut raw = ptr::null_mut();
         // SAFETY: all pointers in `said` are valid during the call, the hooks as long as the team.
-        error::check(unsafe { ffi::lockstep_team_create(&said, &mut raw) })?;
-        let raw = NonNull::new(raw).expect("lockstep_team_create gives a team where it succeeds");
+        let raw = error::made(|raw| unsafe { ffi::lockstep_team_create(&said, raw) })?;
         Ok(Team { raw, is_owned: true, _hooks: hooks })
     }
 
@@ -297,10 +263,8 @@ impl Team {
         if let Some(team) = GLOBAL.get() {
             return Ok(team);
         }
-        let mut raw = ptr::null_mut();
         // SAFETY: room for a pointer.
-        error::check(unsafe { ffi::lockstep_default_team(&mut raw) })?;
-        let raw = NonNull::new(raw).expect("lockstep_default_team gives a team where it succeeds");
+        let raw = error::made(|raw| unsafe { ffi::lockstep_default_team(raw) })?;
         Ok(GLOBAL.get_or_init(|| Team { raw, is_owned: false, _hooks: None }))
     }
 
@@ -338,7 +302,7 @@ impl Team {
         F: Fn(&Member) -> R + Sync,
         R: Outcome,
     {
-        let job = Job::new(&f);
+        let job = Job::new(f);
         // SAFETY: the job lives until the call returns, when all callbacks have returned.
         let code = unsafe { ffi::lockstep_team_run(self.raw(), call_region::<F, R>, job.context()) };
         job.panics.finish(code)
@@ -350,7 +314,7 @@ impl Team {
         F: Fn(&Member) -> R + Sync,
         R: Outcome,
     {
-        let job = Job::new(&f);
+        let job = Job::new(f);
         // SAFETY: as in run().
         let code = unsafe { ffi::lockstep_team_run_on(self.raw(), members, call_region::<F, R>, job.context()) };
         job.panics.finish(code)
@@ -386,7 +350,7 @@ impl Team {
         R: Outcome,
     {
         let (first, last) = error::bounds_of(&range)?;
-        let job = Job::new(&f);
+        let job = Job::new(f);
         // SAFETY: as in run().
         let code = unsafe { ffi::lockstep_team_for_range(self.raw(), first, last, call_block::<F, R>, job.context()) };
         job.panics.finish(code)
@@ -400,7 +364,7 @@ impl Team {
     {
         let (first, last) = error::bounds_of(&range)?;
         let (schedule, chunk) = how.code();
-        let job = Job::new(&f);
+        let job = Job::new(f);
         // SAFETY: as in run().
         let code = unsafe {
             ffi::lockstep_team_for_range_by(self.raw(), first, last, schedule, chunk, call_block::<F, R>, job.context())
@@ -497,9 +461,9 @@ impl Team {
         Op: Fn(T, T) -> T + Sync,
     {
         let bounds = error::bounds_of(&range)?;
-        let job = Reduction { fold: &fold, combine: &combine, panics: Panics::default() };
+        let job = Job::new((fold, combine));
         // SAFETY: as in run().
-        let (code, result) = unsafe { job.run(ffi::lockstep_team_reduce, self.raw(), bounds, init) };
+        let (code, result) = unsafe { job.reduce(ffi::lockstep_team_reduce, self.raw(), bounds, init) };
         job.panics.finish(code)?;
         Ok(result)
     }

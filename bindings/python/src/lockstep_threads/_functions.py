@@ -33,17 +33,6 @@ TestFunction: Any = CFUNCTYPE(c_int, c_size_t, POINTER(c_int), c_void_p)
 #: int (lockstep_member*, size_t iteration, void* context): of a node that several members run.
 WideFunction: Any = CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p)
 
-# How many parameters, for messages and for a look at Cython's capsules.
-_PARAMETERS = {
-    RegionFunction: 2,
-    BlockFunction: 3,
-    DoubleFunction: 4,
-    Int64Function: 4,
-    NodeFunction: 2,
-    TestFunction: 3,
-    WideFunction: 3,
-}
-
 _POINTER = getattr(ctypes, "_CFuncPtr")  # the base of all function pointers of ctypes
 
 _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
@@ -170,9 +159,9 @@ def _check_types(parameters, result, kind):
         raise ArgumentError(f"lockstep: this function returns {what}; one that returns int (intc, int32) is called for")
     if parameters is None:
         return  # not said
-    if len(parameters) != _PARAMETERS[kind]:
+    if len(parameters) != len(kind._argtypes_):
         raise ArgumentError(
-            f"lockstep: this function has {len(parameters)} parameters; one with {_PARAMETERS[kind]} is called for"
+            f"lockstep: this function has {len(parameters)} parameters; one with {len(kind._argtypes_)} is called for"
         )
     for place, (said, wanted) in enumerate(zip(parameters, kind._argtypes_), 1):
         if not _fits(said, wanted):
@@ -269,44 +258,30 @@ def context_for(checked, context):
     return result
 
 
-# What Cython calls the numbers behind a double* and an int64_t*.
-_REAL, _WHOLE = {"double", "float"}, {"int64_t", "long", "long long", "int", "Py_ssize_t", "size_t", "uint64_t"}
+# What C calls the numbers that Cython passes, or has pointers to. Of other types nothing is known.
+_OF_C = {"double": c_double, "float": ctypes.c_float, "int": c_int, "long": ctypes.c_long, "long long": ctypes.c_longlong}
+_OF_C |= {name: c_int64 for name in ("int64_t", "uint64_t")} | {name: ctypes.c_int32 for name in ("int32_t", "uint32_t")}
+_OF_C |= {name: c_size_t for name in ("size_t", "Py_ssize_t")}
 
 
-def _fits_cython(said, wanted):
-    """As _fits(), for the text of a parameter in C, as far as it says."""
-    if not said.endswith("*"):
-        return not (_is_pointer(wanted) and said in _REAL | _WHOLE)
-    to = said[:-1].replace("const ", "").strip()
-    if issubclass(wanted, ctypes._Pointer):
-        return to not in (_WHOLE if wanted._type_ is c_double else _REAL)
-    return _is_pointer(wanted)
-
-
-# The same as _kind_of() has it.
-_OF_CYTHON = {"double": ("f", 8), "float": ("f", 4)} | {
-    name: ("i", size)
-    for size, names in ((4, ("int", "int32_t", "uint32_t")), (8, ("long long", "int64_t", "uint64_t")))
-    for name in names
-}
+def _type_of_c(text):
+    """The text of a parameter as a type of ctypes; None where that is not known."""
+    to = _OF_C.get(text.rstrip("*").replace("const ", "").strip())
+    if not text.endswith("*"):
+        return to
+    return c_void_p if to is None else POINTER(to)
 
 
 @functools.lru_cache(maxsize=256)
 def _check_cython(name, kind):
     signature = (name or b"").decode("utf-8", "replace")
-    parameters = [each.strip() for each in signature[signature.find("(") + 1 : signature.rfind(")")].split(",")]
-    if not signature.startswith("int (") or len(parameters) != _PARAMETERS[kind]:
-        raise ArgumentError(
-            f"lockstep: the capsule has a function '{signature}'; one that returns int and has {_PARAMETERS[kind]} "
-            "parameters is called for"
-        )
-    for said, wanted in zip(parameters, kind._argtypes_):
-        if not _fits_cython(said, wanted):
-            raise ArgumentError(
-                f"lockstep: the capsule has a function '{signature}'; '{said}' is not {wanted.__name__}, which is called for"
-            )
-    last = parameters[-1]
-    return _OF_CYTHON.get(last[:-1].replace("const ", "").strip()) if last.endswith("*") else None
+    result, _, parameters = signature.rstrip(")").partition(" (")
+    types = [_type_of_c(each.strip()) for each in parameters.split(",")]
+    try:
+        _check_types(types, _OF_C.get(result), kind)
+    except ArgumentError as error:
+        raise ArgumentError(f"{error} (the capsule has a function '{signature}')") from None
+    return _element_behind(types)
 
 
 def _look_in(capsule, kind):

@@ -299,59 +299,54 @@ class Callback:
         self.element = self.dtype = None
 
 
-def _region_callback(function, stop):
-    """What is known of a native function, or the Callback of a Python callable; and the failures of its calls."""
-    found = native(function, RegionFunction)
-    if found is not None:
-        return found, NO_FAILURES
-    failures, shared = Failures(stop), Shared()
+def _region_of(failures, function):
+    shared = Shared()
 
     def call(handle, _context):
         return failures.call(quick.lockstep_member_rank(handle), call_as_member, handle, shared, function)
 
-    return Callback(RegionFunction, call, failures), failures
+    return call
 
 
-def _block_callback(function, stop):
-    found = native(function, BlockFunction)
-    if found is not None:
-        return found, NO_FAILURES
-    failures = Failures(stop)
-
+def _block_of(failures, function):
     def call(first, last, _context):
         return failures.call(first, function, first, last)
 
-    return Callback(BlockFunction, call, failures), failures
+    return call
 
 
-def _run_blocks(call, stop, handle, first, last, function, context, schedule, chunk):
-    """Runs a loop by that function of the library; `stop` ends it. False if it was stopped."""
-    callback, failures = _block_callback(function, stop)
-    first, last = index(first, "first"), index(last, "last")
-    number, chunk = _choice_of(_SCHEDULES, schedule, "schedule"), _chunk_of(schedule, chunk)
-    data, kept = context_for(callback, context)
-    if failures is NO_FAILURES:
-        code = call(handle, first, last, number, chunk, callback.address, data)
-    else:
-        with failures:
-            code = call(handle, first, last, number, chunk, callback.address, data)
-    del callback, kept  # not before
-    return True if code == OK else _outcome(code, failures)
-
-
-def _value_callback(function, kind, stop):
-    found = native(function, kind)
-    if found is not None:
-        return found, NO_FAILURES
-    failures = Failures(stop)
-
+def _value_of(failures, function):
     def store(first, last, value):
         value[0] = function(first, last)
 
     def call(first, last, value, _context):
         return failures.call(first, store, first, last, value)
 
-    return Callback(kind, call, failures), failures
+    return call
+
+
+def _run(call, before, function, kind, wrapped, context, stop, after=()):
+    """Calls call(*before, address, data, *after): of the function, if it is native, else of what wrapped() makes of it, for
+    which `stop` ends the region. True, or False if it was stopped."""
+    found, failures = native(function, kind), NO_FAILURES
+    if found is None:
+        failures = Failures(stop)
+        found = Callback(kind, wrapped(failures, function), failures)
+    data, kept = context_for(found, context)
+    if failures is NO_FAILURES:
+        code = call(*before, found.address, data, *after)
+    else:
+        with failures:
+            code = call(*before, found.address, data, *after)
+    del found, kept  # not before
+    return True if code == OK else _outcome(code, failures)
+
+
+def _run_blocks(call, stop, handle, first, last, function, context, schedule, chunk):
+    """Runs a loop by that function of the library."""
+    first, last = index(first, "first"), index(last, "last")
+    before = handle, first, last, _choice_of(_SCHEDULES, schedule, "schedule"), _chunk_of(schedule, chunk)
+    return _run(call, before, function, BlockFunction, _block_of, context, stop)
 
 
 _living: weakref.WeakSet = weakref.WeakSet()
@@ -471,15 +466,12 @@ class Team(Handle):
         stopped. Inside a region of the same team it runs on the caller alone.
         """
         function, context, behind = made_for(function, RegionFunction, context)
-        callback, failures = _region_callback(function, self.request_stop)
-        data, kept = context_for(callback, context)
-        with failures:
-            if members is None:
-                code = c.lockstep_team_run(self.handle, callback.address, data)
-            else:
-                code = c.lockstep_team_run_on(self.handle, whole(members, "members"), callback.address, data)
-        del callback, kept, behind  # not before
-        return _outcome(code, failures)
+        call, before = c.lockstep_team_run, (self.handle,)
+        if members is not None:
+            call, before = c.lockstep_team_run_on, (self.handle, whole(members, "members"))
+        is_complete = _run(call, before, function, RegionFunction, _region_of, context, self.request_stop)
+        del behind  # not before
+        return is_complete
 
     def region(self, function: NativeFunction, context: Context = None) -> Callable[[], bool]:
         """A callable that runs this native function as run() does, with less to do for each call. It returns True or False.
@@ -611,13 +603,8 @@ class Team(Handle):
         elif dtype is int:
             init = index(init, "init")
         result = cell(init)
-        callback, failures = _value_callback(function, kind, self.request_stop)
-        first, last = index(first, "first"), index(last, "last")
-        data, kept = context_for(callback, context)
-        with failures:
-            code = call(self.handle, first, last, number, callback.address, data, byref(result))
-        del callback, kept  # not before
-        if not _outcome(code, failures):
+        before = self.handle, index(first, "first"), index(last, "last"), number
+        if not _run(call, before, function, kind, _value_of, context, self.request_stop, (byref(result),)):
             raise Stopped()
         return result.value
 
