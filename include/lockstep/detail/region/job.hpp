@@ -72,7 +72,8 @@ class job {
   void carry(caller<Argument> call, const void* bytes, std::size_t size) noexcept {
     constexpr std::size_t word = sizeof(std::size_t);
     const unsigned char* const from = static_cast<const unsigned char*>(bytes);
-    for (std::size_t i = 0; i < size && i < closure_size; i += word) {  // GCC warns without the second limit
+    // Without the second limit GCC warns of a copy beyond the end.
+    for (std::size_t i = 0; i < size && i < closure_size; i += word) {
       std::memcpy(closure_ + i, from + i, word);
     }
     call_ = reinterpret_cast<void (*)()>(call);
