@@ -7,11 +7,9 @@ import json
 import os
 import select
 import shutil
-import struct
 import subprocess
 import tempfile
 import time
-import zlib
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
 # Without a sandbox, as root in a container has none; nothing but pages of the project is opened.
@@ -186,43 +184,16 @@ class Browser:
         more = {"clip": dict(zip(("x", "y", "width", "height"), clip), scale=1)} if clip else {}
         return base64.b64decode(self.call("Page.captureScreenshot", format="png", **more)["data"])
 
-
-def pixels(png):
-    """The rows of a PNG of 8 bits a channel, each a list of (red, green, blue)."""
-    at, packed = 8, b""
-    while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at:at + 8])
-        data = png[at + 8:at + 8 + length]
-        at += 12 + length
-        if kind == b"IHDR":
-            width, height, depth, colour = struct.unpack(">IIBB", data[:10])
-            channels = {2: 3, 6: 4}[colour]
-            assert depth == 8
-        elif kind == b"IDAT":
-            packed += data
-    raw = zlib.decompress(packed)
-    stride = width * channels
-    before, rows = bytearray(stride), []
-    for y in range(height):
-        filter_kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        unfilter(filter_kind, line, before, channels)
-        rows.append([tuple(line[x:x + 3]) for x in range(0, stride, channels)])
-        before = line
-    return rows
-
-
-def unfilter(kind, line, before, channels):
-    for i in range(len(line)):
-        left = line[i - channels] if i >= channels else 0
-        up = before[i]
-        corner = before[i - channels] if i >= channels else 0
-        if kind == 1:
-            line[i] = (line[i] + left) & 255
-        elif kind == 2:
-            line[i] = (line[i] + up) & 255
-        elif kind == 3:
-            line[i] = (line[i] + (left + up) // 2) & 255
-        elif kind == 4:
-            near = left + up - corner
-            best = min((left, up, corner), key=lambda value: abs(near - value))
-            line[i] = (line[i] + best) & 255
+    def pixels(self, clip=None):
+        """The rows of a screenshot, each a list of (red, green, blue). The page decodes it."""
+        png = base64.b64encode(self.screenshot(clip)).decode()
+        width, colours = self.evaluate(f"""(async () => {{
+          const bytes = Uint8Array.from(atob("{png}"), (each) => each.charCodeAt(0));
+          const picture = await createImageBitmap(new Blob([bytes]), {{colorSpaceConversion: "none"}});
+          const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+          canvas.drawImage(picture, 0, 0);
+          const data = canvas.getImageData(0, 0, picture.width, picture.height).data;
+          return [picture.width, [...new Uint32Array(data.buffer)]];
+        }})()""")
+        rows = range(0, len(colours), width)
+        return [[(each & 255, each >> 8 & 255, each >> 16 & 255) for each in colours[row:row + width]] for row in rows]

@@ -29,9 +29,8 @@ def look(directory, picture, limit):
             check(f"a token goes around {members} threads",
                   ring and ring["passed"] == members * ring["rounds"] and ring["median"] > 0, ring)
         browser.next_frame()
-        png = browser.screenshot()
-        picture.write_bytes(png)
-        colours = {pixel for row in chromium.pixels(png) for pixel in row}
+        picture.write_bytes(browser.screenshot())
+        colours = {pixel for row in browser.pixels() for pixel in row}
         check("the plate is drawn", len(colours) > 100, f"{len(colours)} colours")
         complaints = browser.complaints()
         check("the browser does not complain", not complaints, complaints)

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: MIT
 // tests/contract/timed_waits_test.cpp -- every timed wait takes a duration or a time_point of any clock
 //
-// Each face gives one object a wait that cannot end and, after release(), one that ends at once. All waits
-// return a wait_status, but those of locks and the condition variable, which return what the standard's do.
-#include <lockstep/barrier.hpp>
-#include <lockstep/condition_variable.hpp>
-#include <lockstep/event.hpp>
-#include <lockstep/eventual.hpp>
-#include <lockstep/fan.hpp>
-#include <lockstep/future_set.hpp>
-#include <lockstep/latch.hpp>
-#include <lockstep/mailbox.hpp>
-#include <lockstep/mutex.hpp>
-#include <lockstep/ranked_barrier.hpp>
-#include <lockstep/semaphore.hpp>
-#include <lockstep/shared_mutex.hpp>
-#include <lockstep/thread.hpp>
+// All waits return a wait_status, but those of locks, semaphores and the condition variable, which return what the
+// standard's do.
+#include <lockstep/lockstep.hpp>
+#include <lockstep/toolbox.hpp>
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -27,6 +15,8 @@
 #include <shared_mutex>
 #include <thread>
 #include <type_traits>
+
+#include "support/waited.hpp"
 
 namespace {
 
@@ -42,119 +32,12 @@ struct own_clock {
   static time_point now() noexcept { return time_point(duration(1000)); }
 };
 
-template <class Object>
-struct plain_face {
-  Object object;
-  template <class Time>
-  auto wait_for(Time time) {
-    return object.wait_for(time);
-  }
-  template <class Time>
-  auto wait_until(Time time) {
-    return object.wait_until(time);
-  }
-};
-template <class Event>
-struct notified_face : plain_face<Event> {
-  void release() { this->object.notify(); }
-};
-struct event_face : notified_face<lockstep::event> {};
-struct auto_reset_face : notified_face<lockstep::auto_reset_event> {};
-struct manual_reset_face : notified_face<lockstep::manual_reset_event> {};
-struct latch_face : plain_face<lockstep::latch> {
-  latch_face() : plain_face{lockstep::latch(1)} {}
-  void release() { object.count_down(); }
-};
-struct eventual_face : plain_face<lockstep::eventual<int>> {
-  void release() { object.set_value(1); }
-};
-struct void_eventual_face : plain_face<lockstep::eventual<void>> {
-  void release() { object.set_value(); }
-};
-struct future_set_face : plain_face<lockstep::future_set<int>> {
-  future_set_face() : plain_face{lockstep::future_set<int>(1)} {}
-  void release() { object.contribute(1); }
-};
-/// Waits as rank 0.
-template <class Object>
-struct ranked_face {
-  Object object;
-  template <class Time>
-  auto wait_for(Time time) {
-    return object.wait_for(0, time);
-  }
-  template <class Time>
-  auto wait_until(Time time) {
-    return object.wait_until(0, time);
-  }
-};
-struct fan_out_face : ranked_face<lockstep::fan_out> {
-  fan_out_face() : ranked_face{lockstep::fan_out(1)} {}
-  void release() { object.notify(); }
-};
-struct fan_in_face : plain_face<lockstep::fan_in> {
-  fan_in_face() : plain_face{lockstep::fan_in(1)} {}
-  void release() { object.notify(0); }
-};
-struct fan_in_out_face : ranked_face<lockstep::fan_in_out> {
-  fan_in_out_face() : ranked_face{lockstep::fan_in_out(1, 1)} {}
-  void release() { object.notify(0); }
-};
-struct barrier_face : ranked_face<lockstep::ranked_barrier> {
-  barrier_face() : ranked_face{lockstep::ranked_barrier(2)} { object.arrive(0); }
-  void release() { object.arrive(1); }
-};
-struct counted_barrier_face {
-  lockstep::barrier<> object{2, lockstep::wait_policy::block()};
-  lockstep::barrier<>::arrival_token token = object.arrive();
-  template <class Time>
-  auto wait_for(Time time) {
-    return object.wait_for(token, time);
-  }
-  template <class Time>
-  auto wait_until(Time time) {
-    return object.wait_until(token, time);
-  }
-  void release() { static_cast<void>(object.arrive()); }
-};
-struct mailbox_face {
-  lockstep::mailbox object{2};
-  template <class Time>
-  auto wait_for(Time time) {
-    return object.wait_and_run_for(time);
-  }
-  template <class Time>
-  auto wait_until(Time time) {
-    return object.wait_and_run_until(time);
-  }
-  void release() {
-    EXPECT_TRUE(object.post([] {}));
-  }
-};
-struct thread_face {
-  std::atomic<bool> may_end{false};
-  lockstep::joinable_thread object{[this] {
-    while (!may_end.load()) std::this_thread::yield();
-  }};
-  template <class Time>
-  auto wait_for(Time time) {
-    return object.join_for(time);
-  }
-  template <class Time>
-  auto wait_until(Time time) {
-    return object.join_until(time);
-  }
-  void release() { may_end = true; }
-  ~thread_face() { release(); }
-};
-
 template <class Face>
 class timed_waits : public testing::Test {};
-using faces =
-    testing::Types<event_face, auto_reset_face, manual_reset_face, latch_face, eventual_face,
-                   void_eventual_face, future_set_face, fan_out_face, fan_in_face, fan_in_out_face,
-                   barrier_face, counted_barrier_face, mailbox_face, thread_face>;
-TYPED_TEST_SUITE(timed_waits, faces);
+using lockstep::test::waited;
+using classes = lockstep::test::faces<testing::Types, waited<lockstep::eventual<void>>,
+                                      waited<lockstep::joinable_thread>>;
+TYPED_TEST_SUITE(timed_waits, classes);
 
 TYPED_TEST(timed_waits, that_are_over_time_out_whatever_the_clock) {
   using std::chrono::high_resolution_clock;
@@ -177,7 +60,7 @@ TYPED_TEST(timed_waits, that_are_over_time_out_whatever_the_clock) {
 TYPED_TEST(timed_waits, that_need_not_wait_are_ready_whatever_the_clock) {
   const auto wait = [](auto time) {
     TypeParam face;
-    face.release();
+    face.notify();
     return face.wait_until(time);
   };
   EXPECT_EQ(wait(std::chrono::steady_clock::time_point::max()), wait_status::ready);

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -22,12 +21,16 @@
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "support/waited.hpp"
 
 namespace {
 
 using lockstep::detail::name_this_thread;
 using lockstep::test::run_threads;
+using lockstep::test::waited;
 using lockstep::test::watched_thread;
+using all_faces = lockstep::test::faces<lockstep::test::face_list, waited<lockstep::semaphore>,
+                                        waited<lockstep::condition_variable>>;
 
 // The diagnosis costs no room, and where it is off not even a destructor.
 constexpr bool trivial = !lockstep::detail::misuse::diagnosed;
@@ -50,20 +53,19 @@ class destroying : public testing::Test {
       GTEST_SKIP() << "misuse is not diagnosed in this build";
   }
 
-  /// bob waits in `wait` when alice destroys the object.
-  template <class Object, class Wait, class... Arguments>
-  static void is_said(const std::string& name, Wait wait, Arguments... arguments) {
+  /// bob waits when alice destroys the object, which `make` makes.
+  template <class Make>
+  static void is_said(const std::string& name, Make make) {
     SCOPED_TRACE(name);
     const auto destroy = [&] {
-      auto object = std::make_unique<Object>(arguments...);
-      Object* const there = object.get();
-      if constexpr (std::is_same_v<Object, lockstep::mutex>) object->lock();
+      auto object = make();
+      auto* const there = object.get();
       watched_thread bob;
       run_threads(2, [&](std::size_t rank) {
         name_this_thread(rank == 0 ? "bob" : "alice");
         if (rank == 0) {
           bob.enter();
-          wait(*there);
+          there->wait();
         } else {
           bob.wait_until_asleep();
           object.reset();
@@ -76,31 +78,24 @@ class destroying : public testing::Test {
   }
 };
 
+struct barrier_by_tree {
+  lockstep::ranked_barrier object{20};
+  void wait() { object.arrive_and_wait(19); }
+};
+struct held_mutex {
+  lockstep::mutex object;
+  held_mutex() { object.lock(); }
+  void wait() { object.try_lock_for(std::chrono::hours(1)); }
+};
+
 TEST_F(destroying, any_object_while_somebody_waits_is_said) {
-  const auto wait = [](auto& each) { each.wait(); };
-  is_said<lockstep::event>("event", wait);
-  is_said<lockstep::manual_reset_event>("manual_reset_event", wait);
-  is_said<lockstep::auto_reset_event>("auto_reset_event", wait);
-  is_said<lockstep::latch>("latch", wait, 1);
-  is_said<lockstep::eventual<int>>("eventual", wait);
-  is_said<lockstep::future_set<int>>("future_set", wait, 2);
-  is_said<lockstep::future_set<void>>("future_set", wait, 2);
-  is_said<lockstep::mailbox>("mailbox", [](auto& each) { each.wait_and_run(); }, 4);
-  is_said<lockstep::fan_out>("fan_out", [](auto& each) { each.wait(2); }, 3);
-  is_said<lockstep::fan_in>("fan_in", wait, 3);
-  is_said<lockstep::fan_in_out>("fan_in_out", [](auto& each) { each.wait(1); }, 2, 2);
-  is_said<lockstep::ranked_barrier>(
-      "ranked_barrier", [](auto& each) { each.arrive_and_wait(0); }, 2);
-  is_said<lockstep::ranked_barrier>(
-      "ranked_barrier", [](auto& each) { each.arrive_and_wait(19); }, 20);
-  is_said<lockstep::barrier<>>("barrier", [](auto& each) { each.arrive_and_wait(); }, 2);
-  is_said<lockstep::mutex>("mutex", [](auto& each) { each.try_lock_for(std::chrono::hours(1)); });
-  is_said<lockstep::semaphore>("counting_semaphore", [](auto& each) { each.acquire(); }, 0);
-  is_said<lockstep::condition_variable>("condition_variable", [](auto& each) {
-    lockstep::mutex guard;
-    std::unique_lock<lockstep::mutex> lock(guard);
-    each.wait(lock);
+  all_faces::for_each_type([](auto type) {
+    using face = typename decltype(type)::type;
+    is_said(face::name, [] { return std::make_unique<face>(); });
   });
+  is_said("ranked_barrier", [] { return std::make_unique<barrier_by_tree>(); });
+  is_said("mutex", [] { return std::make_unique<held_mutex>(); });
+  is_said("future_set", [] { return std::make_unique<lockstep::future_set<void>>(1u); });
 }
 
 TEST_F(destroying, who_polls_is_said_too) {
@@ -176,9 +171,7 @@ void wait_for_ever(const std::function<void()>& wait) {
 }
 
 lockstep::event global_event;
-lockstep::mutex global_mutex, global_guard;
-lockstep::semaphore global_permits(0);
-lockstep::condition_variable global_condition;
+lockstep::mutex global_mutex;
 
 TEST(the_end_of_the_program, finds_threads_waiting_on_static_objects_and_says_nothing) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -186,33 +179,12 @@ TEST(the_end_of_the_program, finds_threads_waiting_on_static_objects_and_says_no
     std::thread([] {
       global_mutex.lock();
     }).join();  // the thread that calls exit() has used nothing
-    wait_for_ever([] { global_event.wait(); });
     wait_for_ever([] { global_mutex.lock(); });
-    wait_for_ever([] { global_permits.acquire(); });
-    wait_for_ever([] {
-      std::unique_lock<lockstep::mutex> lock(global_guard);
-      global_condition.wait(lock);
+    wait_for_ever([] { global_event.wait(); });
+    all_faces::for_each_type([](auto type) {
+      static typename decltype(type)::type object;  // made after the first wait
+      wait_for_ever([] { object.wait(); });
     });
-    static lockstep::event event;  // made after the first wait
-    static lockstep::latch latch(1);
-    static lockstep::auto_reset_event one;
-    static lockstep::manual_reset_event gate;
-    static lockstep::eventual<int> value;
-    static lockstep::barrier<> split(2);
-    static lockstep::ranked_barrier barrier(2);
-    static lockstep::fan_in fan(1);
-    static lockstep::mailbox mailbox(2);
-    static lockstep::semaphore permits(0);
-    wait_for_ever([] { permits.acquire(); });
-    wait_for_ever([] { event.wait(); });
-    wait_for_ever([] { latch.wait(); });
-    wait_for_ever([] { one.wait(); });
-    wait_for_ever([] { gate.wait(); });
-    wait_for_ever([] { value.wait(); });
-    wait_for_ever([] { split.arrive_and_wait(); });
-    wait_for_ever([] { barrier.arrive_and_wait(0); });
-    wait_for_ever([] { fan.wait(); });
-    wait_for_ever([] { mailbox.wait_and_run(); });
     std::exit(7);
   };
   EXPECT_EXIT(end(), testing::ExitedWithCode(7), "^$");

@@ -16,6 +16,7 @@
 #include <lockstep/lockstep.hpp>
 #include <lockstep/toolbox.hpp>
 #include "support/asleep.hpp"
+#include "support/waited.hpp"
 
 namespace {
 
@@ -90,40 +91,23 @@ TEST_F(one_cpu, terminate_releases_notifiers_without_a_place) {
 }
 
 TEST_F(one_cpu, the_default_policy_sleeps_in_every_wait) {
-  lockstep::event event;
-  lockstep::latch latch(1);
-  lockstep::auto_reset_event one;
-  lockstep::manual_reset_event gate;
-  lockstep::fan_in fan(1);
-  lockstep::ranked_barrier barrier(2);
-  lockstep::barrier<> split(2);
-  lockstep::semaphore permits(0);
+  using all =
+      lockstep::test::faces<lockstep::test::face_list, lockstep::test::waited<lockstep::semaphore>>;
+  all::for_each({}, [](auto& one) {
+    std::thread waiter = urgent([&] { one.wait(); });
+    one.notify();
+    waiter.join();
+  });
   lockstep::mutex mutex;
   lockstep::shared_mutex shared;
   mutex.lock();
   shared.lock();
-  std::vector<std::thread> threads;
-  threads.push_back(urgent([&] { event.wait(); }));
-  threads.push_back(urgent([&] { latch.wait(); }));
-  threads.push_back(urgent([&] { one.wait(); }));
-  threads.push_back(urgent([&] { gate.wait(); }));
-  threads.push_back(urgent([&] { fan.wait(); }));
-  threads.push_back(urgent([&] { barrier.arrive_and_wait(0); }));
-  threads.push_back(urgent([&] { split.arrive_and_wait(); }));
-  threads.push_back(urgent([&] { permits.acquire(); }));
-  threads.push_back(urgent([&] { const std::lock_guard<lockstep::mutex> lock(mutex); }));
-  threads.push_back(urgent([&] { const std::lock_guard<lockstep::shared_mutex> lock(shared); }));
-  event.notify();
-  latch.count_down();
-  one.notify();
-  gate.notify();
-  fan.notify(0);
-  barrier.arrive_and_wait(1);
-  split.arrive_and_wait();
-  permits.release();
+  std::thread one = urgent([&] { const std::lock_guard<lockstep::mutex> lock(mutex); });
+  std::thread other = urgent([&] { const std::lock_guard<lockstep::shared_mutex> lock(shared); });
   mutex.unlock();
   shared.unlock();
-  for (std::thread& each : threads) each.join();
+  one.join();
+  other.join();
 }
 
 TEST_F(one_cpu, a_region_of_an_urgent_caller_gets_its_ordinary_members_done) {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <memory_resource>
@@ -338,39 +337,6 @@ TEST_P(values, of_every_kind_are_reduced_and_scanned) {
   };
   const auto all = workers.reduce_each(0, 4, large(0), large, add_all);
   EXPECT_EQ(std::accumulate(all.begin(), all.end(), 0.0), 5.0 * (1 << 20));
-}
-
-struct alignas(64) aligned {
-  double value[4];
-  const aligned* self = this;
-
-  explicit aligned(double v) : value{v, v, v, v} {}
-  aligned(const aligned& other) : value{other.value[0], 0, 0, 0} { check(); }
-  aligned& operator=(const aligned& other) {
-    value[0] = other.value[0];
-    return *this;
-  }
-  void check() const {
-    if (reinterpret_cast<std::uintptr_t>(this) % 64 != 0) throw std::logic_error("not aligned");
-  }
-};
-
-TEST_P(values, that_are_over_aligned_lie_where_they_must) {
-  team workers(members());
-  const auto sum = [](const aligned& a, const aligned& b) {
-    a.check();
-    b.check();
-    return aligned(a.value[0] + b.value[0]);
-  };
-  const auto make = [](std::size_t) { return aligned(1); };
-  EXPECT_EQ(workers.reduce_each(0, 90, aligned(2), make, sum).value[0], 92);
-  std::atomic<int> wrong{0};
-  workers.run([&](member& me) {
-    wrong += me.sync_reduce(aligned(1), sum).value[0] != double(me.size());
-    const auto store = [](std::size_t, const aligned& a) { a.check(); };
-    wrong += me.scan_each(0, 90, aligned(2), make, sum, store).value[0] != 92;
-  });
-  EXPECT_EQ(wrong.load(), 0);
 }
 
 /// A range whose leaves have 2^30 iterations, and more.

@@ -10,13 +10,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "fault/workloads.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "support/waited.hpp"
 
 namespace {
 
@@ -31,23 +31,6 @@ struct timed_wait {
   std::function<bool(std::chrono::nanoseconds)> times_out;
 };
 
-/// An object on which nothing happens, kept with the wait on it.
-template <class Object, class... Arguments>
-timed_wait on(const char* name, Arguments... arguments) {
-  const auto object = std::make_shared<Object>(arguments...);
-  return {name, [object](std::chrono::nanoseconds time) {
-            return object->wait_for(time) == wait_status::timed_out;
-          }};
-}
-
-template <class Object, class... Arguments>
-timed_wait on_rank_0_of(const char* name, Arguments... arguments) {
-  const auto object = std::make_shared<Object>(arguments...);
-  return {name, [object](std::chrono::nanoseconds time) {
-            return object->wait_for(0, time) == wait_status::timed_out;
-          }};
-}
-
 /// A timed wait for a lock that the caller of this function holds: another thread waits.
 template <class Lock>
 timed_wait on_held(const char* name, wait_policy policy) {
@@ -61,75 +44,20 @@ timed_wait on_held(const char* name, wait_policy policy) {
           }};
 }
 
-timed_wait on_condition(wait_policy policy) {
-  return {"condition_variable", [policy](std::chrono::nanoseconds time) {
-            lockstep::mutex mutex(policy);
-            lockstep::condition_variable never(policy);
-            std::unique_lock<lockstep::mutex> lock(mutex);
-            return never.wait_for(lock, time) == std::cv_status::timeout;
-          }};
-}
-
-timed_wait on_semaphore(wait_policy policy) {
-  return {"semaphore", [policy](std::chrono::nanoseconds time) {
-            lockstep::semaphore none(0, policy);
-            return !none.try_acquire_for(time);
-          }};
-}
-
-timed_wait on_mailbox(wait_policy policy) {
-  return {"mailbox", [policy](std::chrono::nanoseconds time) {
-            lockstep::mailbox empty(2, policy);
-            return empty.wait_and_run_for(time) == wait_status::timed_out;
-          }};
-}
-
-timed_wait on_thread(wait_policy policy) {
-  return {"joinable_thread", [policy](std::chrono::nanoseconds time) {
-            lockstep::event end;
-            lockstep::joinable_thread busy(policy, [&] { end.wait(); });
-            const bool timed_out = busy.join_for(time) == wait_status::timed_out;
-            end.notify();
-            return timed_out;
-          }};
-}
-
-timed_wait on_barrier(wait_policy policy) {
-  return {"ranked_barrier", [policy](std::chrono::nanoseconds time) {
-            lockstep::ranked_barrier two(2, policy);
-            two.arrive(0);
-            return two.wait_for(0, time) == wait_status::timed_out;
-          }};
-}
-
-timed_wait on_counted_barrier(wait_policy policy) {
-  return {"barrier", [policy](std::chrono::nanoseconds time) {
-            lockstep::barrier<> two(2, {}, policy);
-            return two.wait_for(two.arrive(), time) == wait_status::timed_out;
-          }};
-}
-
 std::vector<timed_wait> all_timed_waits(wait_policy policy) {
   using namespace lockstep;
-  const std::size_t two = 2;
-  return {on<event>("event", policy),
-          on<latch>("latch", 1, policy),
-          on<manual_reset_event>("manual_reset_event", policy),
-          on<auto_reset_event>("auto_reset_event", policy),
-          on<eventual<int>>("eventual", policy),
-          on<future_set<int>>("future_set", two, nullptr, policy),
-          on<fan_in>("fan_in", two, policy),
-          on_rank_0_of<fan_out>("fan_out", two, policy),
-          on_rank_0_of<fan_in_out>("fan_in_out", two, two, policy),
-          on_barrier(policy),
-          on_counted_barrier(policy),
-          on_held<mutex>("mutex", policy),
-          on_held<recursive_mutex>("recursive_mutex", policy),
-          on_held<shared_mutex>("shared_mutex", policy),
-          on_semaphore(policy),
-          on_condition(policy),
-          on_mailbox(policy),
-          on_thread(policy)};
+  using test::waited;
+  std::vector<timed_wait> all = {on_held<mutex>("mutex", policy),
+                                 on_held<recursive_mutex>("recursive_mutex", policy),
+                                 on_held<shared_mutex>("shared_mutex", policy)};
+  test::faces<test::face_list, waited<semaphore>, waited<condition_variable>,
+              waited<joinable_thread>>::for_each_type([&](auto type) {
+    using face = typename decltype(type)::type;
+    all.push_back({face::name, [policy](std::chrono::nanoseconds time) {
+                     return face(policy).wait_for(time) == wait_status::timed_out;
+                   }});
+  });
+  return all;
 }
 
 struct named_clock {

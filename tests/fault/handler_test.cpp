@@ -15,131 +15,16 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <thread>
 
 #include "fault/child_process.hpp"
 #include "support/effort.hpp"
 #include "support/policies.hpp"
-#include "support/threads.hpp"
+#include "support/waited.hpp"
 
 namespace {
 
 using lockstep::wait_policy;
-
-/// Per class: notify() is what the handler does, wait() what the interrupted thread waits with. Each is
-/// done once a round; wait() also makes ready for the next.
-template <class Object>
-struct subject {
-  explicit subject(wait_policy policy) : object(policy) {}
-  void notify() { object.notify(); }
-  void wait() { object.wait(); }
-  Object object;
-};
-
-template <>
-struct subject<lockstep::manual_reset_event> {
-  explicit subject(wait_policy policy) : object(policy) {}
-  void notify() { object.notify(); }
-  void wait() {
-    object.wait();
-    object.reset();
-  }
-  lockstep::manual_reset_event object;
-};
-
-template <>
-struct subject<lockstep::latch> {
-  explicit subject(wait_policy by) : policy(by) { renew(); }
-  void notify() { object->count_down(); }
-  void wait() {
-    object->wait();
-    renew();
-  }
-  void renew() { object = std::make_unique<lockstep::latch>(1, policy); }
-  wait_policy policy;
-  std::unique_ptr<lockstep::latch> object;
-};
-
-template <>
-struct subject<lockstep::eventual<int>> {
-  explicit subject(wait_policy policy) : object(policy) {}
-  void notify() { object.set_value(1); }
-  void wait() {
-    object.wait();
-    object.reset();
-  }
-  lockstep::eventual<int> object;
-};
-
-template <>
-struct subject<lockstep::future_set<int>> {
-  explicit subject(wait_policy policy) : object(1, nullptr, policy) {}
-  void notify() { object.contribute(1); }
-  void wait() {
-    object.wait();
-    object.reset();
-  }
-  lockstep::future_set<int> object;
-};
-
-template <>
-struct subject<lockstep::fan_out> {
-  explicit subject(wait_policy policy) : object(1, policy) {}
-  void notify() { object.notify(); }
-  void wait() { object.wait(0); }
-  lockstep::fan_out object;
-};
-
-template <>
-struct subject<lockstep::fan_in> {
-  explicit subject(wait_policy policy) : object(1, policy) {}
-  void notify() { object.notify(0); }
-  void wait() { object.wait(); }
-  lockstep::fan_in object;
-};
-
-template <>
-struct subject<lockstep::fan_in_out> {
-  explicit subject(wait_policy policy) : object(1, 1, policy) {}
-  void notify() { object.notify(0); }
-  void wait() { object.wait(0); }
-  lockstep::fan_in_out object;
-};
-
-/// The handler arrives as rank 1; the interrupted thread waits for both ranks.
-template <class Barrier>
-struct ranked_subject {
-  explicit ranked_subject(wait_policy policy) : object(2, policy) {}
-  void notify() { object.arrive(1); }
-  void wait() {
-    object.arrive_and_wait(0);
-    object.wait(1);
-  }
-  Barrier object;
-};
-template <>
-struct subject<lockstep::ranked_barrier> : ranked_subject<lockstep::ranked_barrier> {
-  using ranked_subject::ranked_subject;
-};
-
-template <>
-struct subject<lockstep::barrier<>> {
-  explicit subject(wait_policy policy) : object(2, {}, policy) {}
-  void notify() { object.arrive(); }
-  void wait() { object.arrive_and_wait(); }
-  lockstep::barrier<> object;
-};
-
-template <>
-struct subject<lockstep::mailbox> {
-  explicit subject(wait_policy policy) : object(2, policy) {}
-  void notify() {
-    object.post([] {});
-  }
-  void wait() { object.wait_and_run(); }
-  lockstep::mailbox object;
-};
 
 /// SIGUSR1's handler calls `what` on `object` while this lives.
 class handler {
@@ -161,9 +46,9 @@ class handler {
   struct sigaction before_ = {};
 };
 
-template <class Object>
+template <class Face>
 void notify(void* what) {
-  static_cast<subject<Object>*>(what)->notify();
+  static_cast<Face*>(what)->notify();
 }
 
 const int rounds = lockstep::test::is_brief() ? 50 : 1000;
@@ -188,19 +73,14 @@ void expect_in_child(Body body) {
   }
 }
 
-template <class Object>
+template <class Face>
 class notified_in_a_handler : public testing::Test {};
-
-using classes =
-    testing::Types<lockstep::event, lockstep::auto_reset_event, lockstep::manual_reset_event,
-                   lockstep::latch, lockstep::eventual<int>, lockstep::future_set<int>,
-                   lockstep::fan_out, lockstep::fan_in, lockstep::fan_in_out,
-                   lockstep::ranked_barrier, lockstep::barrier<>, lockstep::mailbox>;
+using classes = lockstep::test::faces<testing::Types>;
 TYPED_TEST_SUITE(notified_in_a_handler, classes);
 
 TYPED_TEST(notified_in_a_handler, by_the_waiter_itself_it_lets_the_waiter_go) {
   expect_in_child([](lockstep::wait_policy policy) {
-    subject<TypeParam> what(policy);
+    TypeParam what(policy);
     const handler installed(notify<TypeParam>, &what);
     std::atomic<int> ended{0};
     std::thread waiter([&] {
@@ -217,7 +97,7 @@ TYPED_TEST(notified_in_a_handler, by_the_waiter_itself_it_lets_the_waiter_go) {
 
 TYPED_TEST(notified_in_a_handler, by_a_thread_in_a_queue_it_lets_another_thread_go) {
   expect_in_child([](lockstep::wait_policy policy) {
-    subject<TypeParam> what(policy);
+    TypeParam what(policy);
     const handler installed(notify<TypeParam>, &what);
     std::atomic<int> ended{0};
     // This thread is always on its way into a queue or out of it, and often holds the queue's lock.

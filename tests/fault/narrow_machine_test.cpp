@@ -25,11 +25,11 @@ using lockstep::test::expect_in_child;
 using lockstep::test::in_child;
 
 /// Runs all workloads with each policy that gives up the CPU.
-void expect_workloads_to_end(int rounds) {
+void expect_workloads_to_end(std::size_t steps) {
   for (const std::size_t threads : {2u, 5u}) {
     for (const wait_policy policy :
          {wait_policy::block(), wait_policy(), wait_policy::hybrid(std::chrono::microseconds(2))}) {
-      EXPECT_EQ(lockstep::test::run_all_workloads({policy, threads, rounds, {}}), 0);
+      EXPECT_EQ(lockstep::test::run_all_workloads({policy, threads, steps, {}}), 0);
     }
   }
 }

@@ -90,11 +90,11 @@ bool waits_fail_with(int error) {
          errno == error;
 }
 
-int run_workloads(std::size_t threads, int rounds = 20,
+int run_workloads(std::size_t threads, std::size_t steps = 20,
                   const std::function<void(std::size_t)>& on_start = {}) {
   long wrong = 0;
   for (const wait_policy policy : {wait_policy::block(), wait_policy()}) {
-    wrong += run_all_workloads({policy, threads, rounds, on_start});
+    wrong += run_all_workloads({policy, threads, steps, on_start});
   }
   return wrong == 0 ? 0 : 1;
 }

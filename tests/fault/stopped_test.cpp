@@ -5,9 +5,7 @@
 // to its end and sees nothing wrong.
 #include <lockstep/lockstep.hpp>
 
-#include <errno.h>
 #include <gtest/gtest.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +21,7 @@
 #include "fault/child_process.hpp"
 #include "fault/control_group.hpp"
 #include "fault/workloads.hpp"
+#include "stress/disturbance.hpp"
 #include "support/effort.hpp"
 #include "support/seeded_draws.hpp"
 
@@ -86,110 +85,51 @@ std::vector<pid_t> other_tasks() {
   return tasks;
 }
 
-/// Freezes single threads by a signal whose handler does not return before the thread is thawed.
-class signal_freezer {
- public:
-  signal_freezer() {
-    struct sigaction action = {};
-    action.sa_handler = [](int) { stay_frozen(); };
-    sigaction(SIGUSR2, &action, nullptr);
-  }
-
-  bool freeze(pid_t task) {
-    const unsigned before = frozen_;
-    if (syscall(SYS_tgkill, getpid(), task, SIGUSR2) != 0) return false;
-    // The thread freezes soon, unless it was about to end. If it freezes later, it stays so until the next thaw().
-    for (int looks = 0; looks < 100 && frozen_ == before; ++looks) std::this_thread::yield();
-    return true;
-  }
-  void thaw(pid_t) {
-    ++thaws_;
-    syscall(SYS_futex, &thaws_, FUTEX_WAKE_PRIVATE, 1 << 30, nullptr, nullptr, 0);
-  }
-  /// From now on no thread freezes any more, even if its signal comes late.
-  void close() {
-    closed_ = true;
-    thaw(0);
-  }
-  static unsigned count() { return frozen_; }
-
- private:
-  static void stay_frozen() {
-    const int saved = errno;
-    const unsigned before = thaws_;
-    ++frozen_;
-    while (thaws_ == before && !closed_) {
-      syscall(SYS_futex, &thaws_, FUTEX_WAIT_PRIVATE, before, nullptr, nullptr, 0);
-    }
-    errno = saved;
-  }
-
-  inline static std::atomic<unsigned> frozen_{0}, thaws_{0};
-  inline static std::atomic<bool> closed_{false};
-};
-
-/// Freezes single threads from outside of the program, where they run or sleep.
-class group_freezer {
- public:
-  explicit group_freezer(const lockstep::test::control_group& group) : group_(group) {}
-
-  bool freeze(pid_t task) {
-    if (!group_.add(task) || !group_.write("freezer.state", "FROZEN")) return false;
-    ++frozen_;
-    return true;
-  }
-  void thaw(pid_t task) {
-    group_.write("freezer.state", "THAWED");
-    group_.give_back(task);
-  }
-  void close() {}
-  static unsigned count() { return frozen_; }
-
- private:
-  const lockstep::test::control_group& group_;
-  inline static unsigned frozen_ = 0;
-};
-
-/// Freezes threads of the program, one after the other, at least `enough` times, while the workloads run.
-template <class Freezer>
-void freeze_members(Freezer& freezer, progress& state, unsigned enough) {
-  while (freezer.count() < enough) {
+/// Freezes threads of the program from outside, one after the other, where they run or sleep, while the workloads run.
+/// Returns how many it froze, at least `enough`.
+int freeze_members(const lockstep::test::control_group& group, progress& state, int enough) {
+  int frozen = 0;
+  while (frozen < enough) {
     for (const pid_t task : other_tasks()) {
-      if (!freezer.freeze(task)) continue;
+      if (!group.add(task) || !group.write("freezer.state", "FROZEN")) continue;
+      ++frozen;
       if (seeded_draws::once_in(4)) let_pass();
-      freezer.thaw(task);
+      group.write("freezer.state", "THAWED");
+      group.give_back(task);
     }
   }
-  freezer.close();
   state.over = true;
-}
-
-/// All workloads run in a child in which Freezer(arguments...) freezes threads.
-template <class Freezer, class... Arguments>
-void expect_only_held_up(unsigned enough, const Arguments&... arguments) {
-  shared_with_child<progress> state;
-  shared_with_child<unsigned> freezes;
-  child_process child([&] {
-    Freezer freezer(arguments...);
-    std::thread cold([&] { freeze_members(freezer, *state, enough); });
-    const int result = run_until_over(*state);
-    cold.join();
-    *freezes = freezer.count();
-    return result;
-  });
-  EXPECT_EQ(child.wait(), 0);
-  EXPECT_GE(*freezes, enough);
-  std::printf("%u freezes, %d rounds of all workloads\n", *freezes, state->rounds.load());
+  return frozen;
 }
 
 TEST(frozen_member, of_any_object_holds_up_the_others_only_until_it_is_thawed) {
-  expect_only_held_up<signal_freezer>(lockstep::test::effort(8000u));
+  child_process child([] {
+    const auto freezer = lockstep::stress::start_disturbance("freezer", seeded_draws::next());
+    int result = 0;
+    for (int left = lockstep::test::effort(40); left > 0; --left) {
+      progress once;
+      once.over = true;
+      result |= run_until_over(once);
+    }
+    return result;
+  });
+  EXPECT_EQ(child.wait(), 0);
 }
 
 TEST(frozen_member, by_the_system_holds_up_the_others_only_until_it_is_thawed) {
   lockstep::test::control_group group("freezer");
   if (!group.write("freezer.state", "THAWED")) GTEST_SKIP() << "no freezer group can be made here";
-  expect_only_held_up<group_freezer>(lockstep::test::effort(4000u), group);
+  shared_with_child<int> freezes;
+  child_process child([&] {
+    progress state;
+    std::thread cold(
+        [&] { *freezes = freeze_members(group, state, lockstep::test::effort(4000)); });
+    const int result = run_until_over(state);
+    cold.join();
+    return result;
+  });
+  EXPECT_EQ(child.wait(), 0);
+  std::printf("%d freezes\n", *freezes);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests/fault/workloads.hpp -- round trips on every class, to be run while something goes wrong
+// tests/fault/workloads.hpp -- the scenarios of the stress test, to be run while something goes wrong
 //
-// Each workload lets its threads wait for each other all the time, with and without a deadline, and write
-// plain data in between. It returns how much it saw that must not be: a stale or torn value, a wait that
-// returned for nothing. A lost wake-up is a hang, which the test's timeout catches.
+// Each lets its threads wait for each other all the time, with and without a deadline, and write plain data in
+// between: tests/stress/round.hpp. A lost wake-up is a hang, which the test's timeout catches.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +12,28 @@
 
 #include <lockstep/wait_policy.hpp>
 
+#include "stress/round.hpp"
+
 namespace lockstep::test {
 
 struct setting {
   wait_policy policy;
-  std::size_t threads = 2;  // at least 2
-  int rounds = 100;
-  std::function<void(std::size_t)>
-      on_start;  // on each thread that waits, with its rank; may be empty
+  std::size_t threads = 2;  ///< at least 2
+  std::size_t steps = 100;  ///< of each thread, at most
+  /// On each thread of the scenario, with its rank, before it does anything else; may be empty.
+  std::function<void(std::size_t)> on_start;
 };
 
-struct workload {
-  const char* name;
-  long (*run)(const setting&);
+struct workload : stress::scenario {
+  /// How much it saw that must not be: 0 or 1; what it was is printed.
+  long run(const setting& with) const;
 
   friend std::ostream& operator<<(std::ostream& out, const workload& self) {
     return out << self.name;
   }
 };
 
-/// One for each class of sync/ and team/.
+/// Those of all classes, and some of the team's.
 const std::vector<workload>& all_workloads();
 
 /// Runs them all; what they saw together.

@@ -16,8 +16,6 @@ namespace {
 using lockstep::wait_policy;
 using lockstep::wait_status;
 
-constexpr int rounds = 300;
-
 /// All that is shared: no object has a pointer to anything outside itself.
 struct shared_objects {
   explicit shared_objects(wait_policy policy)
@@ -45,78 +43,56 @@ bool in_two_processes(wait_policy policy, Child child, Parent parent) {
   return process.wait() == 0;
 }
 
-TEST(two_processes, hand_over_with_spin) {
-  EXPECT_TRUE(in_two_processes(
-      wait_policy::spin(),
-      [](shared_objects& at) {
-        bool good = true;
-        for (int round = 0; round < rounds / 10; ++round) {
-          at.there.wait();
-          good = good && at.data == 2 * round;
-          ++at.data;
-          at.back.notify();
-        }
-        at.gate.wait();
-        at.one.wait();
-        at.open.count_down();
-        at.phase.arrive_and_wait();
-        return good;
-      },
-      [](shared_objects& at) {
-        for (int round = 0; round < rounds / 10; ++round) {
-          EXPECT_EQ(at.data, 2 * round);
-          at.there.notify();
-          at.back.wait();
-          ++at.data;
-        }
-        at.gate.notify();
-        at.one.notify();
-        at.open.arrive_and_wait();
-        at.phase.arrive_and_wait();
-      }));
-}
+/// With spin() for any time, else a millisecond at a time, because the notifier may be in the other process.
+struct wait_by {
+  wait_policy policy;
 
-/// Looks again each millisecond: the notifier may be in the other process.
-template <class Object>
-void wait_in_steps(Object& object) {
-  while (object.wait_for(std::chrono::milliseconds(1)) != wait_status::ready) continue;
-}
+  template <class Object>
+  void operator()(Object& object) const {
+    if (policy.is_spin()) object.wait();
+    while (!policy.is_spin() && object.wait_for(std::chrono::milliseconds(1)) != wait_status::ready)
+      continue;
+  }
+  void operator()(lockstep::barrier<>& phase) const {
+    if (policy.is_spin()) return phase.arrive_and_wait();
+    const auto arrival = phase.arrive();
+    while (phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready) continue;
+  }
+};
 
-TEST(two_processes, hand_over_with_waits_of_limited_time_under_every_policy) {
-  for (const wait_policy policy :
-       {wait_policy(), wait_policy::block(), wait_policy::hybrid(std::chrono::microseconds(2))}) {
+TEST(two_processes, hand_over_under_every_policy) {
+  for (const wait_policy policy : {wait_policy::spin(), wait_policy(), wait_policy::block(),
+                                   wait_policy::hybrid(std::chrono::microseconds(2))}) {
+    const wait_by wait{policy};
+    const int rounds = policy.is_spin() ? 30 : 300;
     EXPECT_TRUE(in_two_processes(
         policy,
-        [](shared_objects& at) {
+        [=](shared_objects& at) {
           bool good = true;
           for (int round = 0; round < rounds; ++round) {
-            wait_in_steps(at.there);
+            wait(at.there);
             good = good && at.data == 2 * round;
             ++at.data;
             at.back.notify();
           }
-          wait_in_steps(at.gate);
-          wait_in_steps(at.one);
+          wait(at.gate);
+          wait(at.one);
           at.open.count_down();
-          const auto arrival = at.phase.arrive();
-          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready)
-            continue;
+          wait(at.phase);
           return good;
         },
-        [](shared_objects& at) {
+        [=](shared_objects& at) {
           for (int round = 0; round < rounds; ++round) {
             EXPECT_EQ(at.data, 2 * round);
             at.there.notify();
-            wait_in_steps(at.back);
+            wait(at.back);
             ++at.data;
           }
           at.gate.notify();
           at.one.notify();
           at.open.count_down();
-          wait_in_steps(at.open);
-          const auto arrival = at.phase.arrive();
-          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready)
-            continue;
+          wait(at.open);
+          wait(at.phase);
         }));
   }
 }

@@ -138,8 +138,7 @@ TEST(flow_plan, gives_loops_that_are_apart_to_different_members) {
 TEST(flow_plan, is_the_same_each_time) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const random_graph shape(seed, graph_taste());
-    random_graph::results unused = shape.empty_results(1);
-    const graph g = shape.build(unused);
+    const graph g = shape.build();
     if (!g.validate().empty()) continue;
     const flow_plan a = planned(g, 4).plan, b = planned(g, 4).plan;
     EXPECT_EQ(values_of(a.line), values_of(b.line));
@@ -155,8 +154,7 @@ TEST(flow_plan, never_gets_stuck) {
       taste.most_nodes = 30;
       taste.most_width = taste.pins = members;
       const random_graph shape(seed, taste);
-      random_graph::results unused = shape.empty_results(1);
-      const graph g = shape.build(unused);
+      const graph g = shape.build();
       if (!g.validate().empty()) continue;
       const planned made(g, members);
       ASSERT_EQ(made.plan.problem, "") << "seed " << seed << ", " << members << " members";
@@ -275,8 +273,7 @@ TEST(flow_plan, of_loops_anywhere_has_them_in_one_piece_or_none_could_GRAPH_5) {
 TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const random_graph shape(seed, graph_taste());
-    random_graph::results unused = shape.empty_results(1);
-    const graph g = shape.build(unused);
+    const graph g = shape.build();
     if (!g.validate().empty()) continue;
     const flow_plan plan = planned(g, 3).plan;
     std::vector<int> calls(shape.nodes.size(), 0);
@@ -357,8 +354,7 @@ TEST(flow_plan, of_times_that_are_fractions_has_each_node_once) {
     graph_taste taste;
     taste.most_nodes = 60;
     const random_graph shape(seed, taste);
-    random_graph::results unused = shape.empty_results(1);
-    const graph g = shape.build(unused);
+    const graph g = shape.build();
     if (!g.validate().empty()) continue;
     const planned made(g, 4, 0.1 / 3);
     ASSERT_EQ(made.plan.problem, "") << "seed " << seed;

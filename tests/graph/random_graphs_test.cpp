@@ -7,11 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "support/effort.hpp"
+#include "support/graph_oracle.hpp"
 #include "support/random_graph.hpp"
 
 namespace {
@@ -19,6 +18,10 @@ namespace {
 using lockstep::graph;
 using lockstep::plan;
 using lockstep::team;
+using lockstep::test::graph_computation;
+using lockstep::test::graph_interpreter;
+using lockstep::test::graph_results;
+using lockstep::test::graph_shape;
 using lockstep::test::graph_taste;
 using lockstep::test::random_graph;
 
@@ -45,22 +48,26 @@ class random_graphs : public testing::TestWithParam<std::size_t> {
       const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(k);
       const random_graph shape(seed, taste);
       const std::size_t iterations = 1 + seed % 5;
-      random_graph::results found = shape.empty_results(iterations);
-      const graph g = shape.build(found);
+      graph_computation with;
+      const graph g = shape.build(&with);
       const std::string problem = g.validate();
       if (!problem.empty()) {
         ASSERT_EQ(problem.find("no iteration can reach"), 0u) << "seed " << seed << ": " << problem;
         ++wrong_graphs;
         continue;
       }
-      const random_graph::results right = shape.interpret(iterations);
+      const graph_shape of(lockstep::detail::graph_access::body_of(g).model, 3);
+      graph_results right(of.size(), iterations);
+      graph_interpreter(of).run(
+          iterations, [&](std::size_t n, std::size_t i) { return of.compute(n, i, right); });
       plan what(g, on);
       for (int again = 0; again < 2; ++again) {
+        graph_results found(of.size(), iterations);
+        with = {&of, &found};
         ASSERT_TRUE(what.run(iterations)) << "seed " << seed;
         ASSERT_TRUE(found == right)
             << "seed " << seed << ", " << members << " members, run " << again << "\n"
             << what.text() << g.dot();
-        found = shape.empty_results(iterations);
       }
     }
     EXPECT_LT(wrong_graphs, 1 + count / 2);

@@ -174,34 +174,4 @@ TEST_P(late_shares, LOOPS_7_an_exception_in_a_share_that_was_taken_ends_the_regi
   EXPECT_EQ(visits, std::vector<int>(members(), 1));
 }
 
-TEST_P(late_shares, PART_5_loops_of_every_kind_mixed_with_members_that_dawdle) {
-  team workers(members(), policy());
-  const std::size_t length = 2 * members() + 3;
-  const std::size_t loops =
-      is_slow() ? 6 : static_cast<std::size_t>(lockstep::test::each_team::times(40)) + 20;
-  std::vector<int> visits(length, 0);
-  std::atomic<int> wrong{0};
-  for (int region = 0; region < 2; ++region) {
-    workers.run([&](member& me) {
-      const int before = region * static_cast<int>(3 * loops);
-      for (std::size_t loop = 0; loop < loops; ++loop) {
-        const int done = before + static_cast<int>(3 * loop);
-        lockstep::test::dawdle(me.rank(), loop);
-        me.for_each(0, length, [&](std::size_t i) { ++visits[i]; }, static_schedule(loop % 3 + 1));
-        for (const int each : visits) wrong += each != done + 1;
-        me.sync_threads();
-        me.for_range(lockstep::nowait, 0, length, [&](std::size_t first, std::size_t past) {
-          for (std::size_t i = first; i < past; ++i) ++visits[i];
-        });
-        lockstep::test::dawdle(me.rank(), loop + 1);
-        me.for_each(0, length, [&](std::size_t i) { ++visits[i]; });
-        wrong += me.reduce_each(
-                     0, length, 0, [&](std::size_t i) { return visits[i]; }, std::plus<int>()) !=
-                 static_cast<int>(length) * (done + 3);
-      }
-    });
-  }
-  EXPECT_EQ(wrong.load(), 0);
-}
-
 }  // namespace

@@ -152,33 +152,6 @@ TEST(stop_source, STOP_2_a_request_wakes_the_sleepers_of_every_place) {
   EXPECT_EQ(third.told(), 1u);
 }
 
-TEST(stop_source, STOP_2_who_sleeps_is_woken_after_the_change) {
-  struct until_stopped final : lockstep::detail::waitable {
-    stop_source& stop;
-    const std::uint32_t region;
-    sleeper_mark& mark;
-    until_stopped(stop_source& of, std::uint32_t number, sleeper_mark& its)
-        : stop(of), region(number), mark(its) {}
-    bool ready() noexcept override { return stop.requested(region); }
-    void sleep(std::uint64_t until) override { mark.sleep(*this, until, fence_payer::both); }
-  };
-  stop_source stop;
-  sleeper_mark mark;
-  const sleeping_places::place place(&stop, &mark, 1, fence_payer::both);
-  for (std::uint32_t region = 1; region <= 300; ++region) {
-    std::thread waiter([&, region] {
-      until_stopped what(stop, region, mark);
-      lockstep::detail::wait_history history = {};
-      lockstep::detail::wait_engine::wait(what, lockstep::wait_policy::block(), history);
-    });
-    if (region % 2 != 0) {
-      while (!mark.has_sleeper()) std::this_thread::yield();
-    }
-    stop.request(region);
-    waiter.join();
-  }
-}
-
 TEST(stop_source, places_leave_the_list_in_any_order) {
   std::vector<std::size_t> order = {0, 1, 2, 3};
   do {

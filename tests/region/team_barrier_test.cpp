@@ -226,41 +226,6 @@ TEST_P(team_barrier_of, a_stop_lets_go_those_who_sleep_and_the_next_region_is_as
   EXPECT_EQ(wrong.load(), 0u);
 }
 
-TEST_P(team_barrier_of, MEET_3_a_stop_at_any_time_never_gives_a_value_that_is_not_complete) {
-  setting the(GetParam());
-  for (std::uint32_t region = 1; region <= phases(60); ++region) {
-    the.begin(region, size(), 0u - 3u);
-    std::atomic<std::size_t> wrong{0};
-    run_threads(size(), [&](std::size_t rank) {
-      member_state& self = the.places[rank];
-      for (std::uint32_t step = 0;; ++step) {
-        if (rank == region % size() && step == region % 7) the.stop.request(region);
-        const std::uint32_t phase = self.phase + 1;
-        if (!self.has_left) put(the.barrier.value_of(rank, phase), {rank, phase});
-        cell out = {};
-        std::size_t wrong_here = 0;
-        const bool complete = the.barrier.meet(self, out, [&](cell& into) {
-          for (std::size_t other = 0; other < size(); ++other) {
-            const load value = get(the.barrier.value_of(other, phase));
-            wrong_here += value.rank != other || value.phase != phase;
-          }
-          put(into, {wrong_here, phase});
-        });
-        if (!complete) break;
-        const load found = get(out);
-        wrong += found.rank + (found.phase != phase);
-      }
-      // A participant that comes again is told the same, and does not disturb those that are behind.
-      for (int again = 0; again < 4; ++again) {
-        cell out = {};
-        wrong += the.barrier.meet(self, out, [](cell& into) { put(into, {99, 99}); });
-        wrong += the.barrier.arrive_and_wait(self);
-      }
-    });
-    EXPECT_EQ(wrong.load(), 0u) << "region " << region;
-  }
-}
-
 /// Work to which participants that wait in the barrier are called: pieces that another one has put there.
 struct pieces {
   std::atomic<std::uint32_t> left{0};

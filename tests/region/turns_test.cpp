@@ -11,7 +11,6 @@
 
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
-#include "support/threads.hpp"
 
 namespace {
 
@@ -22,7 +21,6 @@ using lockstep::test::watched_thread;
 class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
   bool spins() const { return GetParam().policy.is_spin(); }
-  std::size_t threads() const { return spins() ? 2 : 7; }
 };
 
 INSTANTIATE_TEST_SUITE_P(policies, caller_queue_by,
@@ -82,29 +80,6 @@ TEST_P(caller_queue_by, TURN_1_try_begin_does_not_pass_those_who_are_queued) {
     over = true;
     other.join();
   }
-}
-
-TEST_P(caller_queue_by, TURN_2_holds_between_begin_and_try_begin) {
-  caller_queue queue(GetParam().policy);
-  const int each = spins() ? 200 : 2000;
-  long sum = 0, tried = 0;  // plain: one turn at a time
-  std::atomic<long> refused{0};
-  lockstep::test::run_threads(threads(), [&](std::size_t rank) {
-    for (int i = 0; i < each; ++i) {
-      if (rank % 2 == 0) {
-        const caller_turn mine(queue);
-        ++sum;
-      } else if (queue.try_take_turn()) {
-        const caller_turn mine(queue, lockstep::detail::has_begun_t());
-        ++sum;
-        ++tried;
-      } else {
-        ++refused;
-      }
-    }
-  });
-  EXPECT_EQ(sum + refused, static_cast<long>(threads()) * each);
-  EXPECT_EQ(tried + refused, static_cast<long>(threads() / 2) * each);
 }
 
 TEST_P(caller_queue_by, in_a_child_the_queue_is_empty_but_for_the_callers_own_turn) {
@@ -174,36 +149,6 @@ TEST_P(caller_queue_by, TURN_6_who_comes_in_a_turn_that_is_kept_waits_for_its_en
     queue.end_turn();
     other.join();
   }
-}
-
-TEST_P(caller_queue_by, TURN_2_holds_where_the_first_thread_keeps_turns) {
-  caller_queue queue(GetParam().policy);
-  const int each = spins() ? 200 : 2000;
-  long sum = 0, tried = 0;  // plain: one turn at a time
-  std::atomic<long> refused{0};
-  {
-    const caller_turn mine(queue);
-  }
-  const auto take = [&](std::size_t rank) {
-    for (int i = 0; i < each; ++i) {
-      if (rank % 3 != 2) {
-        const caller_turn mine(queue);
-        ++sum;
-      } else if (queue.try_take_turn()) {
-        const caller_turn mine(queue, lockstep::detail::has_begun_t());
-        ++tried;
-      } else {
-        ++refused;
-      }
-      for (std::size_t rest = 0; rest < rank % 4; ++rest) std::this_thread::yield();
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t rank = 1; rank < threads(); ++rank)
-    others.emplace_back([&, rank] { take(rank); });
-  take(0);
-  for (std::thread& other : others) other.join();
-  EXPECT_EQ(sum + tried + refused, static_cast<long>(threads()) * each);
 }
 
 TEST_P(caller_queue_by, TURN_5_the_keeper_has_no_turn_after_the_end) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// tests/stress/crew.hpp -- the threads of the scenarios, kept from round to round
+// tests/stress/crew.hpp -- the threads of the scenarios
 //
-// Starts and ends rounds by the standard library only, never by the library under test.
+// Starts and ends runs by the standard library only, never by the library under test.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
+#include <lockstep/detail/platform/atomic.hpp>
 #include <lockstep/detail/platform/cache_line.hpp>
 #include "stress/actor.hpp"
+#include "support/threads.hpp"
 
 namespace lockstep::stress {
 
@@ -24,33 +25,41 @@ using actor_body = std::function<void(actor&)>;
 
 class crew {
  public:
-  explicit crew(std::size_t size);
-  ~crew();
-  crew(const crew&) = delete;
-  crew& operator=(const crew&) = delete;
+  /// on_start(rank) is called on each thread first, unless it is empty.
+  explicit crew(std::size_t size, std::function<void(std::size_t)> on_start = {})
+      : actors_(size), errors_(size), on_start_(std::move(on_start)) {}
 
   std::size_t size() const noexcept { return actors_.size(); }
-
-  /// Calls body(actor&) on the first `count` threads; returns when all calls have returned. An exception
+  /// Calls body(actor&) on `count` threads of its own; returns when all calls have returned. An exception
   /// that leaves a call counts as something found broken.
-  void run(std::size_t count, std::uint64_t seed, const actor_body& body);
-
+  void run(std::size_t count, std::uint64_t seed, const actor_body& body) {
+    for (std::size_t rank = 0; rank < size(); ++rank) actors_[rank].value.begin(rank, seed);
+    test::run_threads(count, [&](std::size_t rank) {
+      if (on_start_) on_start_(rank);
+      call(body, actors_[rank].value, seed);
+    });
+  }
   /// Of the last run, or of the one that is under way.
   const actor& at(std::size_t rank) const noexcept { return actors_[rank].value; }
 
  private:
-  void work(std::size_t rank);
-  void call(const actor_body& body, actor& self, std::uint64_t seed);
+  void call(const actor_body& body, actor& self, std::uint64_t seed) {
+#if defined(LOCKSTEP_ATOMIC_SEAM)
+    test::seeded_draws::seed_this_thread(mix(seed, ~self.rank()));
+#else
+    (void)seed;
+#endif
+    try {
+      body(self);
+    } catch (const std::exception& error) {
+      errors_[self.rank()] = std::string("an exception left the thread: ") + error.what();
+      self.require(false, errors_[self.rank()].c_str());
+    }
+  }
 
   detail::aligned_array<detail::padded<actor>> actors_;
   std::vector<std::string> errors_;
-  std::mutex mutex_;
-  std::condition_variable started_, ended_;
-  const actor_body* body_ = nullptr;
-  std::uint64_t seed_ = 0, run_ = 0;
-  std::size_t count_ = 0, busy_ = 0;
-  bool stopped_ = false;
-  std::vector<std::thread> threads_;
+  std::function<void(std::size_t)> on_start_;
 };
 
 }  // namespace lockstep::stress

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/stress/lock_scenarios.cpp -- locks, condition variables, semaphores: plain data under their care
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <shared_mutex>
 
@@ -243,7 +242,7 @@ void run_buffer(round& the, Mutex& lock) {
 /// With a mutex of ours waiters move to its queue; with others they wake one another.
 void run_condition_one(round& the) {
   if (the.random.once_in(3)) {
-    std::mutex lock;
+    recursive_mutex lock(the.policy());
     run_buffer(the, lock);
   } else {
     mutex lock(the.policy());

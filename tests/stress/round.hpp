@@ -6,6 +6,7 @@
 // round's seed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -27,8 +28,8 @@ class round {
  public:
   random_source random;
 
-  round(crew& workers, wait_policy policy, std::uint64_t seed)
-      : random(seed), crew_(workers), policy_(policy), seed_(seed) {}
+  round(crew& workers, wait_policy policy, std::uint64_t seed, std::size_t most_steps = 200)
+      : random(seed), crew_(workers), policy_(policy), seed_(seed), most_steps_(most_steps) {}
 
   wait_policy policy() const noexcept { return policy_; }
   std::size_t threads() const noexcept { return crew_.size(); }
@@ -37,7 +38,7 @@ class round {
   /// rounds take milliseconds.
   std::size_t steps() const noexcept {
     const std::size_t share = 1600 / threads();
-    return share < 16 ? 16 : share > 200 ? 200 : share;
+    return std::min<std::size_t>(share < 16 ? 16 : share, most_steps_);
   }
 
   /// Calls body(actor&) on `count` threads and waits for them. Together they must do `expected` operations.
@@ -66,7 +67,9 @@ class round {
  private:
   crew& crew_;
   wait_policy policy_;
-  std::uint64_t seed_, runs_ = 0, operations_ = 0;
+  std::uint64_t seed_;
+  std::size_t most_steps_;
+  std::uint64_t runs_ = 0, operations_ = 0;
 };
 
 struct scenario {

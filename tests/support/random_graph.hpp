@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests/support/random_graph.hpp -- graphs at random, what they compute, and an interpreter that says what is right
+// tests/support/random_graph.hpp -- graphs at random; graph_oracle.hpp says what their nodes compute
 //
-// Every node computes a number from its own last one, from the numbers of all that it comes after, and of its
-// feedback; it reads and writes plain memory. So a missing order is a race that ThreadSanitizer sees, or a wrong
-// number. The interpreter knows nothing of the library: nodes are numbered so that edges go forward, and a loop is a
-// range of numbers.
+// Nodes are numbered so that edges go forward, and a loop is a range of numbers.
 #pragma once
 
 #include <chrono>
@@ -17,7 +14,7 @@
 #include <lockstep/graph.hpp>
 #include <lockstep/member.hpp>
 
-#include "graph/graph_model.hpp"
+#include "support/graph_oracle.hpp"
 
 namespace lockstep::test {
 
@@ -43,7 +40,6 @@ class random_graph {
   };
   struct node {
     int loop_first = -1;  ///< of a node that decides a loop
-    int most_turns = 0;
     bool may_answer = false;
     std::size_t width = 0;  ///< 0: not team-wide
     std::size_t pin = no_pin;
@@ -62,66 +58,24 @@ class random_graph {
     }
   }
 
-  /// As an oracle, or for the nodes of a graph to write to.
-  struct results {
-    std::vector<std::vector<std::uint64_t>> value, runs;
-    std::vector<std::vector<char>> answer;  ///< 0 skipped, 1 false, 2 true; for the interpreter
-
-    bool operator==(const results& other) const {
-      return value == other.value && runs == other.runs;
-    }
-  };
-  results empty_results(std::size_t iterations) const {
-    results made;
-    made.value.assign(nodes.size(), std::vector<std::uint64_t>(iterations, 0));
-    made.runs = made.value;
-    made.answer.assign(nodes.size(), std::vector<char>(iterations, 0));
-    return made;
-  }
-
-  /// What is right.
-  results interpret(std::size_t iterations) const {
-    results made = empty_results(iterations);
-    for (std::size_t i = 0; i < iterations; ++i) {
-      std::vector<char> said(nodes.size(), 0);
-      for (std::size_t n = 0; n < nodes.size();) {
-        said[n] = 0;
-        if (!is_skipped(n, said)) {
-          bool result;
-          if (nodes[n].width == 0) {
-            result = compute(n, i, made);
-          } else {
-            std::uint64_t sum = 0;
-            for (std::size_t rank = 0; rank < nodes[n].width; ++rank) {
-              sum += part_of(n, i, made, rank);
-            }
-            result = end_wide(n, i, made, sum);
-          }
-          said[n] = result ? 2 : 1;
-        }
-        n = nodes[n].loop_first >= 0 && said[n] == 2 ? static_cast<std::size_t>(nodes[n].loop_first)
-                                                     : n + 1;
-      }
-    }
-    return made;
-  }
-
-  /// A graph whose nodes write to `into`, which must outlive it.
-  graph build(results& into) const {
+  /// A graph whose nodes do what `with` says, which must outlive it; null: the graph is not run.
+  graph build(const graph_computation* with = nullptr) const {
     graph g;
     std::vector<graph_node> made;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       const std::string name = "n" + std::to_string(n);
+      const auto compute = [n, with](std::size_t i) {
+        return with->of->compute(n, i, *with->into);
+      };
       if (nodes[n].width > 0) {
-        made.push_back(g.node(name, nodes[n].width, [this, n, &into](member& me, std::size_t i) {
-          const std::uint64_t sum = me.sync_sum(part_of(n, i, into, me.rank()));
-          return me.rank() == 0 ? end_wide(n, i, into, sum) : false;
+        const std::size_t width = nodes[n].width;
+        made.push_back(g.node(name, width, [n, width, with](member& me, std::size_t i) {
+          return with->of->compute_together(n, i, *with->into, me, width);
         }));
       } else if (nodes[n].may_answer || nodes[n].loop_first >= 0) {
-        made.push_back(
-            g.node(name, [this, n, &into](std::size_t i) { return compute(n, i, into); }));
+        made.push_back(g.node(name, compute));
       } else {
-        made.push_back(g.node(name, [this, n, &into](std::size_t i) { compute(n, i, into); }));
+        made.push_back(g.node(name, [compute](std::size_t i) { compute(i); }));
       }
       made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
       if (nodes[n].pin != no_pin) made.back().pin(nodes[n].pin);
@@ -160,11 +114,6 @@ class random_graph {
  private:
   int pick(int below) {
     return static_cast<int>(std::uniform_int_distribution<int>(0, below - 1)(random_));
-  }
-
-  static std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    a = (a ^ b) * 0x9e3779b97f4a7c15u;
-    return a ^ (a >> 29);
   }
 
   int add_node() {
@@ -234,7 +183,6 @@ class random_graph {
     node& decides = nodes[static_cast<std::size_t>(last)];
     if (decides.loop_first < 0) {
       decides.loop_first = first;
-      decides.most_turns = 1 + pick(3);
     }
     --depth_;
   }
@@ -246,53 +194,6 @@ class random_graph {
       if (by == 0) continue;  // an edge: those may change what is in a loop
       nodes[static_cast<std::size_t>(to)].feedback.push_back({from, to, by});
     }
-  }
-
-  bool is_skipped(std::size_t n, const std::vector<char>& said) const {
-    bool one_ran = nodes[n].in.empty();
-    for (const edge& each : nodes[n].in) {
-      const char from = said[static_cast<std::size_t>(each.from)];
-      one_ran |= from != 0;
-      if (each.kind == 1 && from != 2) return true;
-      if (each.kind == 2 && from != 1) return true;
-    }
-    return !one_ran;
-  }
-
-  std::uint64_t read(std::size_t n, std::size_t i, const results& from) const {
-    std::uint64_t h = mix(n + 1, i);
-    h = mix(h, from.runs[n][i]);
-    for (const edge& each : nodes[n].in) {
-      h = mix(h, from.value[static_cast<std::size_t>(each.from)][i]);
-    }
-    for (const delay& each : nodes[n].feedback) {
-      const std::size_t by = static_cast<std::size_t>(each.by);
-      if (i >= by) h = mix(h, from.value[static_cast<std::size_t>(each.from)][i - by]);
-    }
-    for (std::size_t last = n; last < nodes.size(); ++last) {
-      if (nodes[last].loop_first == static_cast<int>(n)) h = mix(h, from.value[last][i]);
-    }
-    if (i == 0) return h;
-    h = mix(h, from.value[n][i - 1]);
-    if (overlaps || !nodes[n].in.empty()) return h;
-    for (const std::vector<std::uint64_t>& each : from.value) h = mix(h, each[i - 1]);
-    return h;
-  }
-  bool write(std::size_t n, std::size_t i, results& into, std::uint64_t h) const {
-    into.value[n][i] = h;
-    const std::uint64_t turn = ++into.runs[n][i];
-    if (nodes[n].loop_first < 0) return (h >> 40 & 1) != 0;
-    return static_cast<int>(turn % static_cast<std::uint64_t>(nodes[n].most_turns + 1)) != 0 &&
-           (h >> 40 & 3) != 0;
-  }
-  bool compute(std::size_t n, std::size_t i, results& with) const {
-    return write(n, i, with, read(n, i, with));
-  }
-  std::uint64_t part_of(std::size_t n, std::size_t i, const results& from, std::size_t rank) const {
-    return mix(read(n, i, from), rank);
-  }
-  bool end_wide(std::size_t n, std::size_t i, results& into, std::uint64_t sum) const {
-    return write(n, i, into, mix(sum, n));
   }
 
   std::mt19937_64 random_;

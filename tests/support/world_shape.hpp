@@ -14,6 +14,7 @@
 
 #include <lockstep/graph.hpp>
 #include "graph/flow.hpp"
+#include "support/graph_oracle.hpp"
 #include "support/random_graph.hpp"
 
 namespace lockstep::test {
@@ -21,12 +22,10 @@ namespace lockstep::test {
 class world_shape {
  public:
   world_shape(std::uint64_t seed, const graph_taste& taste, std::uint32_t ranks)
-      : shape_(seed, without_delays(taste)) {
-    {
-      random_graph::results unused = shape_.empty_results(1);
-      const graph g = shape_.build(unused);
-      checked_ = detail::make_flow(detail::graph_access::body_of(g).model);
-    }
+      : shape_(seed, without_delays(taste)),
+        graph_(shape_.build()),
+        order_(detail::graph_access::body_of(graph_).model, 3),
+        checked_(detail::make_flow(detail::graph_access::body_of(graph_).model)) {
     problem = checked_.problem;
     if (problem.empty()) place(seed, ranks);
   }
@@ -53,21 +52,12 @@ class world_shape {
   /// All nodes one after the other.
   numbers interpret(std::size_t iterations) const {
     variables all(*this);
-    for (std::size_t i = 0; i < iterations; ++i) {
-      std::vector<char> said(size(), 0);
-      for (std::size_t n = 0; n < size();) {
-        const random_graph::node& node = shape_.nodes[n];
-        said[n] = 0;
-        if (!is_skipped(n, said)) {
-          for (std::size_t k = 0; k < node.in.size(); ++k) {
-            all.in[n][k] = all.out[static_cast<std::size_t>(node.in[k].from)];
-          }
-          said[n] = compute(n, i, all) ? 2 : 1;
-        }
-        n = node.loop_first >= 0 && said[n] == 2 ? static_cast<std::size_t>(node.loop_first)
-                                                 : n + 1;
+    graph_interpreter(order_).run(iterations, [&](std::size_t n, std::size_t i) {
+      for (std::size_t k = 0; k < shape_.nodes[n].in.size(); ++k) {
+        all.in[n][k] = all.out[static_cast<std::size_t>(shape_.nodes[n].in[k].from)];
       }
-    }
+      return compute(n, i, all);
+    });
     return all.said;
   }
 
@@ -135,21 +125,6 @@ class world_shape {
     const random_graph::edge& each = shape_.nodes[n].in[k];
     return each.kind == 0 && !checked_.may_be_skipped[static_cast<std::size_t>(each.from)];
   }
-  bool is_skipped(std::size_t n, const std::vector<char>& said) const {
-    bool one_ran = shape_.nodes[n].in.empty();
-    for (const random_graph::edge& each : shape_.nodes[n].in) {
-      const char from = said[static_cast<std::size_t>(each.from)];
-      one_ran |= from != 0;
-      if (each.kind == 1 && from != 2) return true;
-      if (each.kind == 2 && from != 1) return true;
-    }
-    return !one_ran;
-  }
-
-  static std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    a = (a ^ b) * 0x9e3779b97f4a7c15u;
-    return a ^ (a >> 29);
-  }
   bool compute(std::size_t n, std::size_t i, variables& with) const {
     const random_graph::node& node = shape_.nodes[n];
     std::uint64_t h = mix(mix(n + 1, i), with.out[n]);
@@ -158,12 +133,12 @@ class world_shape {
     }
     with.out[n] = h;
     with.said.said[n].push_back(h);
-    const std::uint64_t turn = ++with.runs[n];
-    if (node.loop_first < 0) return (h >> 40 & 1) != 0;
-    return turn % static_cast<std::uint64_t>(node.most_turns + 1) != 0 && (h >> 40 & 3) != 0;
+    return order_.answer(n, h, ++with.runs[n]);
   }
 
   random_graph shape_;
+  graph graph_;
+  graph_shape order_;
   detail::flow checked_;
 };
 

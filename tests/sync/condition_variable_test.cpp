@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/condition_variable_test.cpp -- no lost, no doubled and no spurious wake-up
 #include <lockstep/condition_variable.hpp>
-#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <deque>
 #include <mutex>
 #include <ratio>
 #include <stop_token>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <lockstep/mutex.hpp>
 #include "support/asleep.hpp"
-#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -79,11 +75,6 @@ class condition_contract : public testing::Test {
   template <class Body>
   void for_crowd_safe_policies(Body body) {
     for_policies(lockstep::test::crowd_safe_policies(), body);
-  }
-  static int rounds(lockstep::wait_policy policy, unsigned threads, int plenty) {
-    return policy.is_spin() && threads > lockstep::detail::usable_cpus()
-               ? plenty / 100 + 2
-               : lockstep::test::effort(plenty);
   }
 
  private:
@@ -181,35 +172,6 @@ TYPED_TEST(condition_contract, while_the_notifier_holds_the_lock_nobody_is_woken
   });
 }
 
-TYPED_TEST(condition_contract, a_bounded_queue_passes_every_item_once) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    for (const unsigned pairs : {1u, 4u}) {
-      if (policy.is_spin() && pairs > 1) continue;  // milliseconds a hand-over, and nothing new
-      const int count = this->rounds(policy, 2 * pairs, 2000);
-      condition_variable not_full(policy), not_empty(policy);
-      TypeParam guard;
-      std::deque<int> queue;  // plain
-      std::atomic<long> sum{0};
-      run_threads(2 * pairs, [&](std::size_t rank) {
-        for (int i = 1; i <= count; ++i) {
-          auto lock = guard.make();
-          if (rank % 2 == 0) {
-            not_full.wait(lockable(lock), [&] { return queue.size() < 3; });
-            queue.push_back(i);
-            not_empty.notify_one();
-          } else {
-            not_empty.wait(lockable(lock), [&] { return !queue.empty(); });
-            sum += queue.front();
-            queue.pop_front();
-            not_full.notify_one();
-          }
-        }
-      });
-      EXPECT_EQ(sum.load(), static_cast<long>(pairs) * count * (count + 1) / 2);
-    }
-  });
-}
-
 TYPED_TEST(condition_contract, without_a_notification_no_wait_returns_before_its_deadline) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     condition_variable condition(policy);
@@ -230,42 +192,6 @@ TYPED_TEST(condition_contract, without_a_notification_no_wait_returns_before_its
     condition.notify_one();
     EXPECT_EQ(condition.wait_for(lockable(lock), 50us), std::cv_status::timeout)
         << "CONDITION-4: earlier notifications do not count";
-  });
-}
-
-TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread_that_times_out) {
-  this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int count = this->rounds(policy, 3, 1000);
-    condition_variable condition(policy);
-    TypeParam guard;
-    bool token = false, done = false;
-    int taken = 0;
-    run_threads(3, [&](std::size_t rank) {
-      if (rank == 0) {
-        for (int i = 0; i < count;) {
-          const auto lock = guard.make();
-          if (token) continue;
-          token = true;
-          ++i;
-          condition.notify_one();
-        }
-      }
-      while (true) {
-        auto lock = guard.make();
-        if (rank == 0 && !token) done = true;
-        if (done) return condition.notify_all();
-        // One leaves at its deadline without a look at the token. If the notification left with it, the
-        // other would sleep for ever.
-        if (rank == 1 && condition.wait_for(lockable(lock), std::chrono::microseconds(taken % 4)) ==
-                             std::cv_status::timeout) {
-          continue;
-        }
-        if (rank == 2) condition.wait(lockable(lock), [&] { return token || done; });
-        taken += rank != 0 && token;
-        token = token && rank == 0;
-      }
-    });
-    EXPECT_EQ(taken, count);
   });
 }
 
@@ -351,48 +277,6 @@ TYPED_TEST(condition_contract, a_wait_with_a_token_ends_at_its_deadline_or_for_i
     EXPECT_FALSE(
         condition.wait_until(lockable(lock), token, lockstep::deadline::after(1us), never));
     EXPECT_TRUE(condition.wait_for(lockable(lock), token, -1s, [] { return true; }));
-  });
-}
-
-TYPED_TEST(condition_contract,
-           CONDITION7_stops_notifications_and_time_outs_all_at_once_lose_nobody) {
-  this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
-    condition_variable condition(policy);
-    TypeParam guard;
-    constexpr std::size_t waiters = 6;
-    const int rounds = lockstep::test::effort(200);
-    std::vector<std::stop_source> sources(waiters * static_cast<std::size_t>(rounds));
-    std::atomic<std::size_t> left{waiters}, at[waiters] = {};
-    run_threads(waiters + 2, [&](std::size_t rank) {
-      if (rank < waiters) {
-        for (int i = 0; i < rounds; ++i) {
-          const std::size_t mine =
-              rank * static_cast<std::size_t>(rounds) + static_cast<std::size_t>(i);
-          std::stop_source& source = sources[mine];
-          at[rank].store(mine);
-          bool go_on = false;
-          auto lock = guard.make();
-          const auto once = [&] { return std::exchange(go_on, true); };
-          if (i % 3 == 0) {
-            condition.wait_for(lockable(lock), source.get_token(), 50us, once);
-          } else {
-            condition.wait(lockable(lock), source.get_token(), once);
-          }
-        }
-        left.fetch_sub(1);
-        return;
-      }
-      for (std::size_t i = 0; left.load() > 0; ++i) {
-        if (rank == waiters) {
-          sources[at[i / 5 % waiters].load()].request_stop();
-        } else if (i % 7 == 0) {
-          condition.notify_all();
-        } else {
-          condition.notify_one();
-        }
-        std::this_thread::yield();
-      }
-    });
   });
 }
 

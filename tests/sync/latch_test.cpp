@@ -7,18 +7,13 @@
 #include <chrono>
 #include <stdexcept>
 #include <type_traits>
-#include <vector>
 
-#include "support/effort.hpp"
 #include "support/message_of.hpp"
-#include "support/policies.hpp"
-#include "support/threads.hpp"
 
 namespace {
 
 using lockstep::latch;
 using lockstep::wait_status;
-using lockstep::test::run_threads;
 
 static_assert(sizeof(latch) == 8, "packed");
 static_assert(!std::is_copy_constructible<latch>::value, "not copyable");
@@ -26,11 +21,6 @@ static_assert(!std::is_move_constructible<latch>::value, "not movable");
 
 constinit latch static_latch(1);
 constinit latch open_latch(0);
-
-class latch_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
-INSTANTIATE_TEST_SUITE_P(policies, latch_with_policy,
-                         testing::ValuesIn(lockstep::test::all_policies()),
-                         lockstep::test::policy_name);
 
 TEST(latch, a_count_that_cannot_be_is_refused_with_its_value) {
   const auto message_of = [](std::ptrdiff_t expected) {
@@ -60,28 +50,6 @@ TEST(latch, LATCH_1_it_stays_open_for_every_kind_of_wait) {
     EXPECT_EQ(each->wait_for(std::chrono::seconds(0)), wait_status::ready);
     EXPECT_EQ(each->wait_until(std::chrono::steady_clock::time_point()), wait_status::ready);
     EXPECT_EQ(each->wait_until(lockstep::deadline::never()), wait_status::ready);
-  }
-}
-
-TEST_P(latch_with_policy, LATCH_2_what_was_written_before_any_count_down_is_seen_after_every_wait) {
-  const bool spins = GetParam().policy.is_spin();
-  const int rounds = spins ? 20 : lockstep::test::effort(500);
-  for (const std::size_t count : {std::size_t{2}, std::size_t{spins ? 3u : 9u}}) {
-    for (int round = 0; round < rounds / static_cast<int>(count); ++round) {
-      latch object(static_cast<std::ptrdiff_t>(2 * count), GetParam().policy);
-      std::vector<int> written(count);  // plain
-      run_threads(count, [&](std::size_t rank) {
-        written[rank] = 1;
-        if (rank % 2 == 0) {
-          object.arrive_and_wait(2);
-        } else {
-          object.count_down();
-          object.count_down();
-          object.wait();
-        }
-        for (const int each : written) ASSERT_EQ(each, 1);
-      });
-    }
   }
 }
 

@@ -237,20 +237,4 @@ TEST(recursive_mutex, is_free_only_after_as_many_unlocks_as_locks) {
   EXPECT_TRUE(can_be_had());
 }
 
-TEST(recursive_mutex, RECURSIVE1_threads_that_lock_several_times_exclude_each_other) {
-  lockstep::recursive_mutex lock;
-  long sum = 0;
-  run_threads(4, [&](std::size_t) {
-    for (int i = 0; i < 2000; ++i) {
-      lock.lock();
-      lock.lock();
-      ++sum;
-      lock.unlock();
-      ++sum;
-      lock.unlock();
-    }
-  });
-  EXPECT_EQ(sum, 4 * 2000 * 2);
-}
-
 }  // namespace

@@ -3,7 +3,6 @@
 //
 // The exclusive side alone is covered by contract/lock_contract_test.cpp.
 #include <lockstep/shared_mutex.hpp>
-#include "platform/system.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "support/asleep.hpp"
-#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -39,57 +37,6 @@ class sleeping_shared : public shared_with_policy {};
 INSTANTIATE_TEST_SUITE_P(policies, sleeping_shared,
                          testing::ValuesIn(lockstep::test::crowd_safe_policies()),
                          lockstep::test::policy_name);
-
-TEST_P(shared_with_policy, SHARED1_readers_see_no_half_written_state) {
-  for (const unsigned threads : {2u, 3u, 12u}) {
-    const bool slow = GetParam().policy.is_spin() && threads > lockstep::detail::usable_cpus();
-    const int rounds = slow ? 20 : lockstep::test::effort(1500);
-    shared_mutex lock(GetParam().policy);
-    long first = 0, second = 0;  // plain
-    std::atomic<int> torn{0};
-    run_threads(threads, [&](std::size_t rank) {
-      for (int i = 0; i < rounds; ++i) {
-        if ((static_cast<std::size_t>(i) + rank) % 3 == 0) {
-          const std::lock_guard<shared_mutex> guard(lock);
-          ++first;
-          ++second;
-        } else {
-          const std::shared_lock<shared_mutex> guard(lock);
-          torn += first != second;
-        }
-      }
-    });
-    EXPECT_EQ(torn.load(), 0);
-    EXPECT_EQ(first, second);
-  }
-}
-
-TEST_P(shared_with_policy, SHARED1_holds_with_those_who_try_and_those_who_give_up) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
-  shared_mutex lock(GetParam().policy);
-  long first = 0, second = 0, writes = 0;
-  std::atomic<long> written{0};
-  std::atomic<int> torn{0};
-  run_threads(4, [&](std::size_t rank) {
-    for (int i = 0; i < rounds; ++i) {
-      const auto time = std::chrono::microseconds(i % 4);
-      if (rank == 0 ? lock.try_lock() : rank == 1 && lock.try_lock_for(time)) {
-        ++first;
-        ++second;
-        ++writes;
-        ++written;
-        lock.unlock();
-      } else if (rank == 2 ? lock.try_lock_shared() : rank == 3 && lock.try_lock_shared_for(time)) {
-        torn += first != second;
-        lock.unlock_shared();
-      }
-    }
-  });
-  EXPECT_EQ(torn.load(), 0);
-  EXPECT_EQ(writes, written.load());
-  EXPECT_TRUE(lock.try_lock()) << "nothing is left behind by those who gave up";
-  lock.unlock();
-}
 
 TEST_P(shared_with_policy, readers_hold_it_together_and_keep_writers_out) {
   shared_mutex lock(GetParam().policy);

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
 #include <lockstep/team.hpp>
@@ -136,38 +135,6 @@ TEST_P(member_chain, an_ordered_loop_over_nothing_ends) {
     EXPECT_TRUE(self.for_ordered(
         3, 1, [](std::size_t, ordered_turn&) { FAIL(); }, lockstep::dynamic_schedule()));
   });
-}
-
-TEST_P(member_chain, STEP_1_a_wavefront_over_rows_sees_what_the_row_above_has_written) {
-  // Member r owns row r; cell (r, c) needs (r - 1, c) and (r, c - 1).
-  team workers(members(), policy());
-  const std::size_t rows = members(), columns = is_slow() ? 3 : 50;
-  std::vector<long> grid(rows * columns, 0);  // plain
-  const auto above = [&](std::size_t r, std::size_t c) {
-    return r == 0 ? 1 : grid[(r - 1) * columns + c];
-  };
-  const auto left = [&](std::size_t r, std::size_t c) {
-    return c == 0 ? 1 : grid[r * columns + c - 1];
-  };
-  const auto fill = [&](std::size_t r, std::size_t c) {
-    grid[r * columns + c] = (above(r, c) + left(r, c)) % 1000003;
-  };
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns; ++c) fill(r, c);
-  }
-  const std::vector<long> expected = grid;
-  for (int region = 0; region < times(20); ++region) {  // the steps of each region begin at 0
-    std::fill(grid.begin(), grid.end(), -1);
-    workers.run([&](member& self) {
-      const std::size_t r = self.rank();
-      for (std::size_t c = 0; c < columns; ++c) {
-        EXPECT_TRUE(r == 0 || self.await_step(r - 1, c + 1));
-        fill(r, c);
-        self.publish(c + 1);
-      }
-    });
-    ASSERT_EQ(grid, expected) << "region " << region;
-  }
 }
 
 TEST_P(member_chain, STEP_1_neighbours_exchange_halos_without_a_barrier) {

@@ -126,51 +126,6 @@ TEST_P(member_loops, LOOPS_6_the_default_schedule_gives_each_member_the_same_blo
   }
 }
 
-TEST_P(member_loops, CHUNK_1_loops_without_waiting_back_to_back_with_members_that_dawdle) {
-  team workers(members(), policy());
-  const std::size_t loops = is_slow() ? lockstep::detail::loop_board::usual_slots + 2
-                                      : static_cast<std::size_t>(times(100)) + 20;
-  constexpr std::size_t length = 20;
-  std::vector<int> visits(loops * length, 0);  // plain: each index is one member's
-  const std::vector<schedule> all = schedules();
-  for (int region = 0; region < 2; ++region) {  // the second one begins in the middle of the ring
-    workers.run([&](member& self) {
-      for (std::size_t loop = 0; loop < loops; ++loop) {
-        if (!is_slow()) dawdle(self.rank(), loop / 16);
-        EXPECT_TRUE(self.for_each(
-            nowait, 0, length,
-            [&](std::size_t i) {
-              if (!is_slow()) dawdle(self.rank(), loop);
-              ++visits[loop * length + i];
-            },
-            all[loop % all.size()]));
-      }
-    });
-    ASSERT_TRUE(all_are(visits, region + 1));
-  }
-}
-
-TEST_P(member_loops, CHUNK_1_one_member_that_is_slow_in_every_loop_keeps_its_parts) {
-  if (is_slow()) GTEST_SKIP() << "a spinning crowd is slow enough in the test before";
-  team workers(members(), policy());
-  const auto loops = static_cast<std::size_t>(times(60)) + 20;
-  std::vector<int> visits(loops * 4, 0);
-  workers.run([&](member& self) {
-    for (std::size_t loop = 0; loop < loops; ++loop) {
-      self.for_each(
-          nowait, 0, 4,
-          [&](std::size_t i) {
-            for (int k = 0; self.rank() == loop / 16 % self.size() && k < 20; ++k) {
-              std::this_thread::yield();
-            }
-            ++visits[loop * 4 + i];
-          },
-          lockstep::dynamic_schedule());
-    }
-  });
-  EXPECT_TRUE(all_are(visits, 1));
-}
-
 TEST_P(member_loops, LOOPS_2_members_that_are_done_run_what_is_left_of_a_late_members_hand) {
   team workers(members(), policy());
   std::atomic<std::size_t> done{0};

@@ -10,7 +10,6 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -265,36 +264,6 @@ TEST_P(sub_teams, MEMBER_3_request_stop_of_a_sub_team_ends_the_whole_region) {
     if (self.rank() == 0) half->request_stop();
     while (self.sync_threads_unless_stopped()) continue;
   }));
-}
-
-TEST_P(sub_teams, MEMBER_3_split_gives_a_sub_team_or_throws_whenever_the_stop_comes) {
-  // A look at the stop after the last wait of split() would give an empty sub-team instead.
-  if (policy().is_spin()) GTEST_SKIP() << "one thread more that spins";
-  team workers(members(), policy());
-  std::atomic<int> empty{0};
-  std::atomic<int> inside{0};
-  std::atomic<bool> is_over{false};
-  std::thread outside([&] {
-    for (std::size_t i = 0; !is_over; ++i) {
-      for (int seen = inside; seen == inside && !is_over;) std::this_thread::yield();
-      for (std::size_t wait = i % 61; wait > 0; --wait) inside.load();
-      workers.request_stop();
-    }
-  });
-  for (int region = 0; region < lockstep::test::effort(200); ++region) {
-    EXPECT_FALSE(workers.run([&](member& self) {
-      if (self.rank() == 0) ++inside;
-      for (int step = 0; true; ++step) {
-        if (step % 64 == 63 && self.rank() == 0) ++inside;
-        sub_team all = self.split(0);
-        sub_team some = self.first(1 + self.size() / 2);
-        empty += !all || static_cast<bool>(some) != (self.rank() < 1 + self.size() / 2);
-      }
-    }));
-  }
-  is_over = true;
-  outside.join();
-  EXPECT_EQ(empty.load(), 0);
 }
 
 }  // namespace

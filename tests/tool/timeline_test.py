@@ -85,7 +85,7 @@ class Page(unittest.TestCase):
         self.browser.next_frame()
 
     def pixel(self, x, y):
-        return chromium.pixels(self.browser.screenshot((int(x), int(y), 1, 1)))[0][0]
+        return self.browser.pixels((int(x), int(y), 1, 1))[0][0]
 
     def bar_colour(self, thread, when):
         return self.pixel(*self.point(thread, when))
@@ -150,11 +150,11 @@ class Page(unittest.TestCase):
         begin, end = self.ask("[timeline.model.threads[0].rows[0].begin[0], timeline.model.end]")
         left, top = self.point(0, begin, below=1)
         right, _ = self.point(0, end)
-        picture = chromium.pixels(self.browser.screenshot((int(left) + 3, int(top), int(right - left) - 6, 18)))
+        picture = self.browser.pixels((int(left) + 3, int(top), int(right - left) - 6, 18))
         self.assertEqual(sum(near(pixel, (255, 255, 255), 5) for row in picture for pixel in row), 0)
 
     def test_the_picture_is_not_blank(self):
-        picture = chromium.pixels(self.browser.screenshot((150, 40, 1000, 150)))
+        picture = self.browser.pixels((150, 40, 1000, 150))
         count = sum(near(pixel, COMPUTING) for row in picture for pixel in row)
         self.assertGreater(count, 10_000)
         self.assertGreater(sum(near(pixel, WAITING) for row in picture for pixel in row), 1_000)
@@ -168,14 +168,14 @@ class Page(unittest.TestCase):
     def test_arrows_lead_from_who_let_go_to_who_waited(self):
         self.show(13_000, 15_000)
         x, y = self.point(0, 14_090)
-        area = chromium.pixels(self.browser.screenshot((int(x) - 8, int(y) - 2, 16, 14)))
+        area = self.browser.pixels((int(x) - 8, int(y) - 2, 16, 14))
         self.assertGreater(sum(near(pixel, ARROW, 60) for row in area for pixel in row), 5)
 
     def test_the_skew_of_a_region_is_written_at_its_dashed_lines(self):
         self.ask("timeline.choose(timeline.model.runs[0])")
         self.browser.next_frame()
         x, y = self.point(0, 1_100, below=0)
-        blue = [pixel for row in chromium.pixels(self.browser.screenshot((int(x) - 3, int(y), 6, 60))) for pixel in row
+        blue = [pixel for row in self.browser.pixels((int(x) - 3, int(y), 6, 60)) for pixel in row
                 if near(pixel, (37, 99, 235), 60)]
         self.assertGreater(len(blue), 20)
 
@@ -317,7 +317,7 @@ class Page(unittest.TestCase):
         self.ask("timeline.view.showAll()")
         self.browser.next_frame()
         x, y = self.point(2, (middle - first) * 500, below=1)
-        area = [pixel for row in chromium.pixels(self.browser.screenshot((int(x), int(y), 60, 18))) for pixel in row]
+        area = [pixel for row in self.browser.pixels((int(x), int(y), 60, 18)) for pixel in row]
         self.assertGreater(sum(near(pixel, LOST, 60) for pixel in area), 20)
         self.assertEqual(sum(near(pixel, COMPUTING) for pixel in area), 0)
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -12,28 +11,20 @@
 #include <type_traits>
 #include <utility>
 
-#include "support/effort.hpp"
 #include "support/message_of.hpp"
 #include "support/policies.hpp"
-#include "support/threads.hpp"
 
 namespace {
 
 using lockstep::eventual;
 using lockstep::wait_status;
 using lockstep::test::message_of;
-using lockstep::test::run_threads;
 
 static_assert(sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr), "packed");
 static_assert(!std::is_copy_constructible<eventual<int>>::value, "not copyable");
 static_assert(!std::is_move_constructible<eventual<int>>::value, "not movable");
 
 constinit eventual<std::string> static_eventual;
-
-class eventual_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
-INSTANTIATE_TEST_SUITE_P(policies, eventual_with_policy,
-                         testing::ValuesIn(lockstep::test::all_policies()),
-                         lockstep::test::policy_name);
 
 std::exception_ptr error_with(const char* text) {
   return std::make_exception_ptr(std::runtime_error(text));
@@ -94,27 +85,6 @@ TEST(eventual, EVENTUAL_3_a_constructor_that_throws_leaves_it_empty_for_the_next
   EXPECT_FALSE(value.is_ready());
   value.emplace(7);
   EXPECT_EQ(value.get().value, 7);
-}
-
-TEST(eventual, EVENTUAL_3_a_claim_given_back_in_another_thread_orders_what_was_written) {
-  for (int round = 0; round < 500; ++round) {
-    eventual<throws_on_zero> value;
-    std::atomic<int> failures{0};
-    run_threads(2, [&](std::size_t rank) {
-      for (bool done = false; !done;) {
-        try {
-          value.emplace(rank == 0 ? 0 : 5);
-          done = true;
-        } catch (const std::logic_error&) {  // the other one is setting
-        } catch (const std::runtime_error&) {
-          failures.fetch_add(1, std::memory_order_relaxed);
-        }
-        done = done || value.is_ready() || failures.load(std::memory_order_relaxed) > 3;
-        if (rank == 1) done = value.is_ready();
-      }
-    });
-    EXPECT_EQ(value.get().value, 5);
-  }
 }
 
 TEST(eventual, the_value_is_destroyed_once_by_reset_or_with_the_eventual) {
@@ -191,43 +161,6 @@ TEST(eventual, EVENTUAL_5_a_move_that_throws_leaves_the_value_for_the_next_taker
   heavy::refuses = false;
   EXPECT_EQ(*box.get().value, 7);
   EXPECT_EQ(*box.take().value, 7);
-}
-
-TEST_P(eventual_with_policy, EVENTUAL_5_of_many_takers_one_gets_the_value) {
-  for (int round = 0; round < 100; ++round) {
-    eventual<std::unique_ptr<int>> box(GetParam().policy);
-    std::atomic<int> taken{0}, refused{0};
-    run_threads(4, [&](std::size_t rank) {
-      if (rank == 0) return box.set_value(std::make_unique<int>(7));
-      try {
-        taken += *box.take() == 7;
-      } catch (const std::logic_error&) {
-        ++refused;
-      }
-    });
-    EXPECT_EQ(taken, 1);
-    EXPECT_EQ(refused, 2);
-  }
-}
-
-TEST_P(eventual_with_policy, EVENTUAL_1_of_many_setters_one_wins_and_all_readers_see_its_value) {
-  const bool spins = GetParam().policy.is_spin();
-  const std::size_t threads = spins ? 3 : 9;
-  for (int round = 0; round < (spins ? 20 : 150); ++round) {
-    eventual<std::pair<std::size_t, std::size_t>> value(GetParam().policy);
-    std::atomic<std::size_t> winner{threads};
-    run_threads(threads, [&](std::size_t rank) {
-      if (rank < 2) {
-        try {
-          value.emplace(rank, rank + 1);
-          winner.store(rank, std::memory_order_relaxed);
-        } catch (const std::logic_error&) {
-        }
-      }
-      EXPECT_EQ(value.get().first + 1, value.get().second);
-    });
-    EXPECT_EQ(value.get().first, winner.load(std::memory_order_relaxed));
-  }
 }
 
 }  // namespace

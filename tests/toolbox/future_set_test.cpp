@@ -14,23 +14,16 @@
 
 #include "support/message_of.hpp"
 #include "support/policies.hpp"
-#include "support/threads.hpp"
 
 namespace {
 
 using lockstep::future_set;
 using lockstep::wait_status;
 using lockstep::test::message_of;
-using lockstep::test::run_threads;
 using values = lockstep::future_set<long>::values;
 
 static_assert(!std::is_copy_constructible<future_set<int>>::value, "not copyable");
 static_assert(!std::is_move_constructible<future_set<void>>::value, "not movable");
-
-class future_set_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
-INSTANTIATE_TEST_SUITE_P(policies, future_set_with_policy,
-                         testing::ValuesIn(lockstep::test::all_policies()),
-                         lockstep::test::policy_name);
 
 std::exception_ptr error_with(const char* text) {
   return std::make_exception_ptr(std::runtime_error(text));
@@ -132,45 +125,6 @@ TEST(future_set, values_that_can_only_be_moved_will_do) {
   future_set<std::unique_ptr<int>> set(1);
   set.contribute(std::make_unique<int>(3));
   EXPECT_EQ(*set.get()[0], 3);
-}
-
-TEST_P(future_set_with_policy,
-       FUTURES_2_the_last_one_runs_the_callback_once_before_anybody_is_let_go) {
-  const bool spins = GetParam().policy.is_spin();
-  const std::size_t contributors = spins ? 2 : 8;
-  std::vector<long> side(contributors);  // plain: written by contributors, read by all others
-  long sum = 0;                          // plain: written by the callback, read by the waiters
-  int calls = 0;
-  future_set<long> set(
-      contributors,
-      [&](const values& all) {
-        for (const long each : all) sum += each;
-        for (const long each : side) sum += each;
-        ++calls;
-      },
-      GetParam().policy);
-  for (int round = 0; round < (spins ? 20 : 150); ++round) {
-    sum = 0;
-    run_threads(contributors + 2, [&](std::size_t rank) {
-      if (rank < contributors) {
-        side[rank] = 1;
-        const std::size_t index = set.contribute(static_cast<long>(rank));
-        EXPECT_LT(index, contributors);
-        return;
-      }
-      if (rank % 2 != 0) {
-        while (set.wait_for(std::chrono::microseconds(round % 7)) != wait_status::ready) {
-        }
-      }
-      long of_all = 0;
-      for (const long each : set.get()) of_all += each;
-      const long count = static_cast<long>(contributors);
-      EXPECT_EQ(of_all, count * (count - 1) / 2);
-      EXPECT_EQ(sum, of_all + count);
-    });
-    EXPECT_EQ(calls, round + 1);
-    set.reset();
-  }
 }
 
 }  // namespace

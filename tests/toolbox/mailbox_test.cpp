@@ -13,7 +13,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -38,8 +37,6 @@ constexpr std::uint32_t first_positions[] = {0u, 0x7FFFFFFDu, 0x3FFFFFFDu};
 class mailbox_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
   wait_policy policy() const { return GetParam().policy; }
-  /// Pure spinning makes a crowded hand-over last a time slice.
-  long calls(long plenty) const { return policy().is_spin() ? plenty / 50 : plenty; }
 };
 INSTANTIATE_TEST_SUITE_P(policies, mailbox_with_policy,
                          testing::ValuesIn(lockstep::test::all_policies()),
@@ -75,56 +72,6 @@ TEST(mailbox, absurd_capacities_are_refused_by_name) {
       EXPECT_NE(std::string(error.what()).find("lockstep::mailbox"), std::string::npos);
     }
   }
-}
-
-TEST_P(mailbox_with_policy, calls_run_in_the_order_of_each_poster_and_see_what_came_before) {
-  for (const std::size_t posters : {1u, 2u, 4u, 16u}) {
-    if (posters > 4 && policy().is_spin()) continue;  // time slices
-    for (const std::uint32_t first : first_positions) {
-      starting_at<mailbox> box(first, 8u, policy());
-      const long count = calls(posters > 4 ? 50 : 400);
-      std::vector<std::vector<long>> cells(posters,
-                                           std::vector<long>(static_cast<std::size_t>(count)));
-      std::vector<long> next(posters, 0);  // the owner's
-      long wrong = 0, run = 0;
-      const long all = count * static_cast<long>(posters);
-      lockstep::test::run_threads(posters + 1, [&](std::size_t rank) {
-        if (rank == posters) {
-          EXPECT_TRUE(box.serve_until([&] { return run == all; }));
-          return;
-        }
-        for (long i = 0; i < count; ++i) {
-          cells[rank][static_cast<std::size_t>(i)] = i + 1;
-          const auto call = [&, rank, i] {
-            wrong += next[rank]++ != i || cells[rank][static_cast<std::size_t>(i)] != i + 1;
-            ++run;
-          };
-          static_assert(sizeof call <= mailbox::closure_size, "fits");
-          while (!box.post(call)) std::this_thread::yield();
-        }
-      });
-      EXPECT_EQ(wrong, 0);
-      EXPECT_EQ(run, all);
-    }
-  }
-}
-
-TEST_P(mailbox_with_policy, two_owners_that_post_to_each_other_take_turns) {
-  mailbox boxes[2] = {mailbox(2, policy()), mailbox(2, policy())};
-  const long rounds = calls(5000);
-  long turns[2] = {0, 0};
-  lockstep::test::run_threads(2, [&](std::size_t rank) {
-    for (long i = 0; i < rounds; ++i) {
-      if (rank == 0) {
-        EXPECT_TRUE(boxes[1].post([&] { ++turns[1]; }));
-      }
-      EXPECT_TRUE(boxes[rank].wait_and_run());
-      EXPECT_EQ(turns[rank], i + 1);
-      if (rank == 1) {
-        EXPECT_TRUE(boxes[0].post([&] { ++turns[0]; }));
-      }
-    }
-  });
 }
 
 TEST(mailbox, a_sleeping_owner_is_woken_by_a_post_and_by_terminate) {

@@ -15,7 +15,6 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
@@ -46,27 +45,6 @@ struct counter {
   int value = 0;
   void add(int n) { value += n; }
 };
-
-TEST_P(joinable_thread_with_policy,
-       THREAD_1_what_the_thread_did_happens_before_the_return_of_join) {
-  const int rounds = policy().is_spin() ? 50 : 500;
-  for (int i = 0; i < rounds; ++i) {
-    int written = 0;  // plain
-    joinable_thread writer(policy(), [&written, i] { written = i + 1; });
-    EXPECT_TRUE(writer.joinable());
-    EXPECT_NE(writer.get_id(), joinable_thread::id());
-    if (i % 3 == 0) {
-      writer.join();
-    } else if (i % 3 == 1) {
-      EXPECT_EQ(writer.join_for(std::chrono::hours(24)), wait_status::ready);
-    } else {
-      while (writer.join_for(std::chrono::microseconds(i % 7)) == wait_status::timed_out) continue;
-    }
-    ASSERT_EQ(written, i + 1);
-    EXPECT_FALSE(writer.joinable());
-    EXPECT_EQ(writer.get_id(), joinable_thread::id());
-  }
-}
 
 TEST_P(joinable_thread_with_policy, THREAD_1_thread_locals_are_destroyed_before_join_returns) {
   struct at_exit {
@@ -127,14 +105,6 @@ TEST_P(joinable_thread_with_policy, it_moves_and_swaps_while_the_thread_runs) {
   go = true;
   third.join();
   EXPECT_EQ(written, 1);
-}
-
-TEST_P(joinable_thread_with_policy, a_crowd_of_16_is_joined) {
-  int written[16] = {};
-  std::vector<joinable_thread> crowd;
-  for (int& each : written) crowd.emplace_back(policy(), [&each] { each = 1; });
-  for (joinable_thread& each : crowd) each.join();
-  for (const int each : written) EXPECT_EQ(each, 1);
 }
 
 TEST(joinable_thread, THREAD_1_a_joiner_that_sleeps_is_woken) {

@@ -95,28 +95,9 @@ void expect_notify(const std::string& kind, const std::function<void()>& wait,
 }
 
 TEST(arrows, VIEW_3_an_arrow_comes_from_the_thread_that_let_a_polling_one_go) {
-  constexpr wait_policy polls = wait_policy::spin();
-  lockstep::event done(polls);
-  expect_notify("lockstep::event", [&] { done.wait(); }, [&] { done.notify(); });
-  lockstep::auto_reset_event one(polls);
-  expect_notify("lockstep::auto_reset_event", [&] { one.wait(); }, [&] { one.notify(); });
-  lockstep::manual_reset_event gate(polls);
-  expect_notify("lockstep::manual_reset_event", [&] { gate.wait(); }, [&] { gate.notify(); });
-  lockstep::latch count(1, polls);
-  expect_notify("lockstep::latch", [&] { count.wait(); }, [&] { count.count_down(); });
-  lockstep::eventual<int> value(polls);
-  expect_notify("lockstep::eventual", [&] { value.wait(); }, [&] { value.set_value(1); });
-  lockstep::fan_out out(1, polls);
-  expect_notify("lockstep::fan_out", [&] { out.wait(0); }, [&] { out.notify(); });
-  lockstep::fan_in in(1, polls);
-  expect_notify("lockstep::fan_in", [&] { in.wait(); }, [&] { in.notify(0); });
-  lockstep::fan_in_out both(1, 1, polls);
-  expect_notify("lockstep::fan_in_out", [&] { both.wait(0); }, [&] { both.notify(0); });
-  lockstep::barrier split(2, polls);
-  expect_notify(
-      "lockstep::barrier", [&] { split.arrive_and_wait(); }, [&] { split.arrive_and_drop(); });
-  lockstep::mailbox box(4, polls);
-  expect_notify("lockstep::mailbox", [&] { box.wait_and_run(); }, [&] { box.post([] {}); });
+  lockstep::test::faces<lockstep::test::face_list>::for_each(wait_policy::spin(), [](auto& one) {
+    expect_notify(lockstep::test::kind_of(one), [&] { one.wait(); }, [&] { one.notify(); });
+  });
 }
 
 TEST(arrows, VIEW_3_the_last_of_several_threads_is_the_one_that_opened_a_latch) {

@@ -225,50 +225,13 @@ void expect_wake(const std::string& kind, const void* object, Wait wait, Release
 }
 
 TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_thread_that_woke_it) {
-  lockstep::event done;
-  expect_wake("lockstep::event", &done, [&] { done.wait(); }, [&] { done.notify(); });
-  lockstep::auto_reset_event one;
-  expect_wake("lockstep::auto_reset_event", &one, [&] { one.wait(); }, [&] { one.notify(); });
-  lockstep::manual_reset_event gate;
-  expect_wake("lockstep::manual_reset_event", &gate, [&] { gate.wait(); }, [&] { gate.notify(); });
-  lockstep::latch count(1);
-  expect_wake("lockstep::latch", &count, [&] { count.wait(); }, [&] { count.count_down(); });
-  lockstep::counting_semaphore permits(0);
-  expect_wake(
-      "lockstep::counting_semaphore", &permits, [&] { permits.acquire(); },
-      [&] { permits.release(); });
-  lockstep::eventual<int> value;
-  expect_wake("lockstep::eventual", nullptr, [&] { value.wait(); }, [&] { value.set_value(1); });
-  lockstep::fan_out out(1);
-  expect_wake("lockstep::fan_out", nullptr, [&] { out.wait(0); }, [&] { out.notify(); });
-  lockstep::fan_in in(1);
-  expect_wake("lockstep::fan_in", nullptr, [&] { in.wait(); }, [&] { in.notify(0); });
-  lockstep::fan_in_out both(1, 1);
-  expect_wake("lockstep::fan_in_out", nullptr, [&] { both.wait(0); }, [&] { both.notify(0); });
-  lockstep::ranked_barrier ranked(2);
-  expect_wake(
-      "lockstep::ranked_barrier", &ranked, [&] { ranked.arrive_and_wait(0); },
-      [&] { ranked.arrive_and_wait(1); });
-  lockstep::barrier counted(2);
-  expect_wake(
-      "lockstep::barrier", nullptr, [&] { counted.arrive_and_wait(); },
-      [&] { counted.arrive_and_drop(); });
-  lockstep::condition_variable changed;
-  lockstep::mutex lock;
-  bool is_ready = false;
-  expect_wake(
-      "lockstep::condition_variable", &changed,
-      [&] {
-        std::unique_lock<lockstep::mutex> held(lock);
-        changed.wait(held, [&] { return is_ready; });
-      },
-      [&] {
-        {
-          const std::lock_guard<lockstep::mutex> held(lock);
-          is_ready = true;
-        }
-        changed.notify_one();
-      });
+  using lockstep::test::waited;
+  using all = lockstep::test::faces<lockstep::test::face_list, waited<lockstep::semaphore>,
+                                    waited<lockstep::condition_variable>>;
+  all::for_each({}, [](auto& one) {
+    expect_wake(
+        lockstep::test::kind_of(one), &one.object, [&] { one.wait(); }, [&] { one.notify(); });
+  });
 }
 
 TEST(trace, VIEW_3_a_wake_of_before_a_wait_has_no_arrow_to_it) {

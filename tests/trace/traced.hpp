@@ -15,8 +15,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "support/waited.hpp"
 
 namespace lockstep::test {
 
@@ -166,6 +169,16 @@ seen_trace trace_of(Function f, trace_options options = trace_options()) {
   f();
   EXPECT_TRUE(stop_trace(to.path()));
   return seen_trace(to.read());
+}
+
+/// What a wait on this face is called.
+template <class Face>
+std::string kind_of(const Face&) {
+  if constexpr (std::is_same_v<Face, waited<future_set<int>>>) {
+    return "lockstep::eventual";  // that all have contributed
+  } else {
+    return std::string("lockstep::") + Face::name;
+  }
 }
 
 }  // namespace lockstep::test

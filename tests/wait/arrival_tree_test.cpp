@@ -5,18 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <cstdio>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "support/effort.hpp"
 #include "support/rank_places.hpp"
-#include "support/threads.hpp"
 
 namespace {
 
@@ -163,24 +159,6 @@ TEST(arrival_tree, with_groups_the_last_of_a_phase_of_any_size_is_told_so) {
               << size << " of " << participants << ", arrival " << i;
         }
       }
-    }
-  }
-}
-
-TEST(arrival_tree, RANKED_2_the_last_of_concurrent_arrivals_sees_what_came_before_all_of_them) {
-  for (const std::size_t fan_in : {2u, 4u}) {
-    for (int round = 0; round < 100; ++round) {
-      arrival_tree tree(9, fan_in);
-      std::vector<int> slots(9, 0);  // plain: read by the last
-      std::atomic<int> last{0}, sum{0};
-      lockstep::test::run_threads(9, [&](std::size_t rank) {
-        slots[rank] = 1;
-        if (!tree.arrive(rank, 9)) return;
-        ++last;
-        sum += std::accumulate(slots.begin(), slots.end(), 0);
-      });
-      ASSERT_EQ(last.load(), 1);
-      ASSERT_EQ(sum.load(), 9);
     }
   }
 }
