@@ -161,6 +161,21 @@ TEST_P(plan_inside, leaves_a_loop_without_end_at_a_stop_PLAN_3) {
   }
 }
 
+TEST_P(plan_inside, asks_for_no_iteration_after_a_stop_PLAN_3) {
+  team on(members(), policy());
+  graph g;
+  plan* self = nullptr;
+  int asked = 0;
+  const auto a = g.node("a", [] {}), b = g.node("b", [] {});
+  g.series(g.parallel(a, b), g.node("last", [&] {
+    if (asked == 4) self->request_stop();
+  }));
+  plan flow(g, on);
+  self = &flow;
+  EXPECT_FALSE(flow.run_until([&] { return ++asked == 10; }));
+  EXPECT_EQ(asked, 4);
+}
+
 TEST_P(plan_inside, ends_when_a_member_of_a_team_wide_node_requests_it_PLAN_3) {
   team on(members(), policy());
   graph g;
