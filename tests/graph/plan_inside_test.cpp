@@ -252,6 +252,7 @@ TEST_P(plan_inside, a_request_ends_a_run_inside_of_a_region_and_not_the_region_P
       me.masked([&] {
         EXPECT_FALSE(inner.run(1000000000));
         EXPECT_FALSE(inner.run_until([] { return false; }));
+        EXPECT_TRUE(inner.run_until([] { return true; }));
       });
       me.sync_threads();
       me.masked([&] { ++after; });
