@@ -20,6 +20,7 @@
 #include "platform/process_fence.hpp"
 #include "support/asleep.hpp"
 #include "support/effort.hpp"
+#include "wait/parking_lot.hpp"
 
 namespace {
 
@@ -265,6 +266,27 @@ TEST_P(fork_locks, a_fork_while_others_wait_notify_and_time_out_ends_and_its_chi
   }
   changed.notify_all();
   for (std::thread& each : crowd) each.join();
+}
+
+TEST(fork, PARKING4_waits_for_a_thread_that_changes_a_queue) {
+  const lockstep::detail::wait_word word{0};
+  std::atomic<bool> is_whole{false};
+  watched_thread forks;
+  int status = -1;
+  std::thread parent;
+  {
+    using lockstep::detail::queue_key;
+    const lockstep::detail::parking_lot::queue waiters(
+        queue_key::of(word, lockstep::detail::wait_kind::mutex));
+    parent = std::thread([&] {
+      forks.enter();
+      status = in_child_in_time([&] { return is_whole ? 0 : 1; });
+    });
+    forks.wait_until_asleep();  // on the queue's lock; without it, until the child has ended
+    is_whole = true;
+  }
+  parent.join();
+  EXPECT_EQ(status, 0);
 }
 
 TEST(fork, leaves_the_child_the_fence_of_all_its_threads) {

@@ -90,6 +90,17 @@ TEST(flow_plan, does_not_spread_what_takes_less_than_a_crossing) {
   EXPECT_EQ(planned(g, 4).plan.members, 1u);
 }
 
+TEST(flow_plan, predicts_a_crossing_where_the_value_comes_from_another_member) {
+  graph g;
+  const auto first = g.node("first", nothing), left = g.node("left", nothing);
+  g.edge(first, left).edge(first, g.node("right", nothing));
+  g.edge(left, g.node("short", nothing).cost(std::chrono::nanoseconds(5)));
+  EXPECT_EQ(planned(g, 3).plan.predicted_time, 2 * usual_node_time + crossing_time);
+  graph wide;
+  wide.edge(wide.node("all", graph::whole_team, [](member&) {}), wide.node("after", nothing));
+  EXPECT_EQ(planned(wide, 3).plan.predicted_time, 2 * usual_node_time) << "it is there on all";
+}
+
 TEST(flow_plan, leaves_out_waits_that_others_imply) {
   graph g;
   const auto a = g.node("a", nothing).pin(0), b = g.node("b", nothing).pin(1),

@@ -161,6 +161,21 @@ TEST_P(plan_inside, leaves_a_loop_without_end_at_a_stop_PLAN_3) {
   }
 }
 
+TEST_P(plan_inside, asks_for_no_iteration_after_a_stop_PLAN_3) {
+  team on(members(), policy());
+  graph g;
+  plan* self = nullptr;
+  int asked = 0;
+  const auto a = g.node("a", [] {}), b = g.node("b", [] {});
+  g.series(g.parallel(a, b), g.node("last", [&] {
+    if (asked == 4) self->request_stop();
+  }));
+  plan flow(g, on);
+  self = &flow;
+  EXPECT_FALSE(flow.run_until([&] { return ++asked == 10; }));
+  EXPECT_EQ(asked, 4);
+}
+
 TEST_P(plan_inside, ends_when_a_member_of_a_team_wide_node_requests_it_PLAN_3) {
   team on(members(), policy());
   graph g;
@@ -237,6 +252,7 @@ TEST_P(plan_inside, a_request_ends_a_run_inside_of_a_region_and_not_the_region_P
       me.masked([&] {
         EXPECT_FALSE(inner.run(1000000000));
         EXPECT_FALSE(inner.run_until([] { return false; }));
+        EXPECT_TRUE(inner.run_until([] { return true; }));
       });
       me.sync_threads();
       me.masked([&] { ++after; });

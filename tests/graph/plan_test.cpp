@@ -506,6 +506,20 @@ TEST_P(plan_run, is_made_anew_once_it_has_seen_five_iterations) {
   EXPECT_EQ(of.both, 10 * 51 * 103);
 }
 
+TEST(plan_times, of_a_node_are_without_the_clock_and_the_longest_of_several_runs) {
+  constexpr std::uint64_t clock = 10;
+  const auto usual = [](std::uint64_t count, std::uint64_t sum, std::uint64_t most,
+                        std::uint64_t least) {
+    return lockstep::detail::usual_time({count, sum, most, least}, clock);
+  };
+  EXPECT_EQ(usual(3, 7000, 5000, 1000), 990);
+  EXPECT_EQ(usual(2, 4000, 3000, 1000), 1990) << "two may both be usual";
+  EXPECT_EQ(usual(3, 300, 100, 99), 90);
+  EXPECT_EQ(usual(3, 299, 100, 99), 89) << "near the clock's own time: the shortest";
+  EXPECT_EQ(usual(3, 540, 500, 20), 10);
+  EXPECT_EQ(usual(3, 539, 500, 19), 0) << "less than the clock's own time";
+}
+
 TEST(plan_times, about_as_guessed_are_no_reason_to_make_the_plan_anew) {
   const two_chains of(false);
   namespace detail = lockstep::detail;
