@@ -312,7 +312,8 @@ LOCKSTEP_C_API int lockstep_member_broadcast(lockstep_member* me, size_t root, s
 
 /* The function of single. */
 typedef int (*lockstep_single_fn)(void* context);
-/* Member 0 calls function(context), and the others wait until it has returned. Costs a barrier. */
+/* Member 0 calls function(context), which may be before the others have come; they wait until it has returned. Costs a
+ * barrier. */
 LOCKSTEP_C_API int lockstep_member_single(lockstep_member* me, lockstep_single_fn function, void* context);
 /* The first member to come calls it, and no member waits. */
 LOCKSTEP_C_API int lockstep_member_single_nowait(lockstep_member* me, lockstep_single_fn function, void* context);

@@ -40,9 +40,10 @@ namespace detail {
 /// Ends the program: a node looks for the value of iteration `wanted`, and the slot has that of `found`.
 [[noreturn]] void report_overwritten(const void* buffer, std::size_t depth, std::size_t wanted,
                                      std::size_t found, const std::string& joins) noexcept;
-/// Ends the program: a node of iteration `current` looks for the value of iteration `wanted`, which is not there.
-[[noreturn]] void report_missing(const void* buffer, std::size_t wanted,
-                                 std::size_t current) noexcept;
+/// Ends the program: a node of iteration `current` looks for the value of iteration `wanted`, and the slot has that of
+/// `found`.
+[[noreturn]] void report_missing(const void* buffer, std::size_t wanted, std::size_t current,
+                                 std::size_t found) noexcept;
 
 /// The iteration whose node the calling thread runs, where misuse is diagnosed. In a program whose lockstep is another
 /// module it is never set.
@@ -103,7 +104,7 @@ class buffer {
     }
     // The nodes of a channel use the place of their own iteration; without one, a node may write that of a later one.
     const bool looks_ahead = iteration > current && iteration < least_negative && !joins_.empty();
-    if (looks_back || looks_ahead) detail::report_missing(this, iteration, current);
+    if (looks_back || looks_ahead) detail::report_missing(this, iteration, current, found);
     at.iteration.store(iteration, detail::memory_order_relaxed);  // 2
   }
 

@@ -290,7 +290,8 @@ class member : detail::misplaced_calls<detail::is_loop_of_member> {
     return detail::loops::hand_out_singly(at_, sizeof...(Functions), each);
   }
 
-  /// Member 0 calls f(), the others wait until it has returned. Costs a barrier. In a stopped region f is not called.
+  /// Member 0 calls f(), which may be before the others have come; they wait until it has returned. Costs a barrier. In a
+  /// stopped region f is not called.
   template <class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = {}) {
     return or_leave(single_unless_stopped(f, where));

@@ -28,9 +28,9 @@ class flow_planner : private flow_scheduler {
     made_.decider.assign(blocks_.size(), std::uint32_t{no_lane});
     made_.member_of.assign(nodes_, 0);
     made_.width_of.assign(nodes_, 1);
-    start_.assign(nodes_, 0);
-    lay(0, numbers_below(blocks_[0].used), 0);
-    predict();
+    made_.critical_path = blocks_[0].critical_path;
+    made_.predicted_time = time_between_iterations();
+    lay(0, numbers_below(blocks_[0].used));
     for (std::uint32_t block = 0; block < blocks_.size(); ++block) find_waits(block);
     cut();
   }
@@ -81,7 +81,7 @@ class flow_planner : private flow_scheduler {
   }
 
   /// `members`: for each number in the block's schedule, the member that it stands for.
-  void lay(std::uint32_t block, const std::vector<std::uint32_t>& members, plan_time begin) {
+  void lay(std::uint32_t block, const std::vector<std::uint32_t>& members) {
     const std::uint32_t begin_of_line = static_cast<std::uint32_t>(made_.line.size());
     std::uint32_t order = 0;
     for (const placed_item& each : blocks_[block].placed) {
@@ -99,14 +99,12 @@ class flow_planner : private flow_scheduler {
         operations(at).push_back(made);
       }
       ++order;
-      const plan_time start = time_after(begin, each.start);
       if (each.item >= nodes_) {
-        lay_loop(each.item, own, start);
+        lay_loop(each.item, own);
         continue;
       }
       made_.member_of[each.item] = sorted[0];
       made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
-      start_[each.item] = start;
       made_.line.push_back(each.item);
       const bool ends_loop = flow_.loop_from[each.item] != 0;
       made_.again.push_back(ends_loop ? begin_of_line : no_lane);
@@ -122,42 +120,14 @@ class flow_planner : private flow_scheduler {
     made.is_decision = true;
     operations(lane).push_back(made);
   }
-  void lay_loop(std::uint32_t item, const std::vector<std::uint32_t>& own, plan_time begin) {
+  void lay_loop(std::uint32_t item, const std::vector<std::uint32_t>& own) {
     const std::uint32_t inner = item - nodes_;
     // A number in the schedule of a bound loop is the member's own.
-    lay(inner, blocks_[inner].is_bound ? numbers_below(blocks_[inner].used) : own, begin);
-  }
-
-  /// Predicts the time from one iteration to the next. Where they overlap, it is what the busiest member takes, or the
-  /// longest time by which feedback keeps iterations apart, whichever is more.
-  void predict() {
-    made_.critical_path = blocks_[0].critical_path;
-    made_.predicted_time = blocks_[0].length;
-    if (!flow_.overlaps) return;
-    std::vector<plan_time> busy(made_.members, 0);
-    for (const placed_item& each : blocks_[0].placed) {
-      for (const std::uint32_t member : each.members) {
-        busy[member] = time_after(busy[member], length_of(each.item));
-      }
-    }
-    plan_time shortest = *std::max_element(busy.begin(), busy.end());
-    for (const model_feedback& each : flow_.delayed) {
-      const plan_time end = time_after(start_[each.from], made_.costs[each.from]);
-      const plan_time begin = start_[each.to];
-      if (end > begin) shortest = (std::max)(shortest, (end - begin) / std::int64_t{each.delay});
-    }
-    made_.predicted_time = (std::min)(made_.predicted_time, shortest);
+    lay(inner, blocks_[inner].is_bound ? numbers_below(blocks_[inner].used) : own);
   }
 
   // --- wait ---
 
-  /// The item of `block` that is the node or has it. Requires: the node is in the block.
-  std::uint32_t item_in(std::uint32_t block, node_index node) const noexcept {
-    std::uint32_t at = flow_.block_of[node];
-    if (at == block) return node;
-    while (flow_.blocks[at].parent != block) at = flow_.blocks[at].parent;
-    return nodes_ + at;
-  }
   std::int64_t length(std::uint32_t lane) const {
     return static_cast<std::int64_t>(operations_[lane].size());
   }
@@ -368,7 +338,6 @@ class flow_planner : private flow_scheduler {
   static constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)() / 4;
   static constexpr std::size_t most_kept = std::size_t{1} << 22;
 
-  std::vector<plan_time> start_;                         ///< of each node, in the first turn
   std::vector<std::vector<lane_operation>> operations_;  ///< of each lane
   std::vector<std::vector<lane_spot>> spots_;            ///< of each item
   std::vector<plan_wait> waits_;  ///< here `steps` is the place of an operation

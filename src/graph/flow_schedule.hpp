@@ -4,6 +4,10 @@
 // Pure, the first half of flow_planner.cpp. Of the items that could begin, the one with the longest path to the end is
 // next. It goes to the member that can begin it first. Values from other members arrive `crossing_time` later. [KA99]
 //
+// Where iterations overlap, spread() orders items by their way to the end, and cuts this order into one piece for each
+// member. So members wait for those before them only, and none waits for its own next iteration. It does so if
+// iterations then follow each other faster by a quarter, since values cross more often.
+//
 // Inner loops come first. The schedule of a loop numbers its members. In the block around, the loop is one item, and a
 // member is chosen for each number: it is in the loop until that ends. With a pinned node, numbers are members' own.
 #ifndef LOCKSTEP_SRC_GRAPH_FLOW_SCHEDULE_HPP
@@ -27,7 +31,6 @@ class flow_scheduler {
  protected:
   struct placed_item {
     std::uint32_t item;
-    plan_time start;
     std::vector<std::uint32_t> members;
   };
   struct block_schedule {
@@ -53,9 +56,27 @@ class flow_scheduler {
         bare_way_(home_.size(), 0) {
     collect();
     collect_wishes();
-    for (std::size_t block = blocks_.size(); block-- > 0;) {
-      schedule(static_cast<std::uint32_t>(block));
+    for (std::uint32_t block = static_cast<std::uint32_t>(blocks_.size()); block-- > 0;) {
+      schedule(block);
     }
+    if (!checked.overlaps) return;
+    find_span();
+    spread();
+  }
+
+  /// The time from one iteration to the next: what the busiest member takes, or the longest time by which feedback keeps
+  /// iterations apart, whichever is more.
+  plan_time time_between_iterations() const {
+    const block_schedule& all = blocks_[0];
+    if (!flow_.overlaps) return all.length;
+    std::vector<plan_time> busy(members_, 0);
+    for (const placed_item& each : all.placed) {
+      for (const std::uint32_t member : each.members) {
+        busy[member] = time_after(busy[member], length_of(each.item));
+      }
+    }
+    const plan_time busiest = *std::max_element(busy.begin(), busy.end());
+    return (std::min)(all.length, (std::max)(busiest, span_));
   }
 
   bool is_wide(std::uint32_t item) const { return item < nodes_ && of_.nodes[item].is_wide; }
@@ -64,9 +85,17 @@ class flow_scheduler {
     for (std::uint32_t m = 0; m < count; ++m) made[m] = m;
     return made;
   }
+  /// The item of `block` that is the node or has it. Requires: the node is in the block.
+  std::uint32_t item_in(std::uint32_t block, node_index node) const noexcept {
+    std::uint32_t at = flow_.block_of[node];
+    if (at == block) return node;
+    while (flow_.blocks[at].parent != block) at = flow_.blocks[at].parent;
+    return nodes_ + at;
+  }
   plan_time length_of(std::uint32_t item) const noexcept {
     return item < nodes_ ? made_.costs[item] : blocks_[item - nodes_].length;
   }
+  plan_time start_of(std::uint32_t item) const noexcept { return finish_[item] - length_of(item); }
 
   const graph_model& of_;
   const flow& flow_;
@@ -152,6 +181,63 @@ class flow_scheduler {
     return made;
   }
 
+  void find_span() {
+    for (const model_feedback& each : flow_.delayed) {
+      const plan_time time = finish_[item_in(0, each.from)] - start_of(item_in(0, each.to));
+      if (time > 0) span_ = (std::max)(span_, time / std::int64_t{each.delay});
+    }
+  }
+  void spread() {
+    std::vector<placed_item> all = blocks_[0].placed;
+    const auto is_movable = [this](const placed_item& each) {
+      const bool is_pinned = each.item < nodes_ ? of_.nodes[each.item].pin != no_node
+                                                : blocks_[each.item - nodes_].is_bound;
+      return each.members.size() == 1 && !is_pinned && !is_wide(each.item);
+    };
+    if (!of_.wishes.empty() || !std::all_of(all.begin(), all.end(), is_movable)) return;
+    std::stable_sort(all.begin(), all.end(), [this](const placed_item& a, const placed_item& b) {
+      return way_[a.item] > way_[b.item];
+    });
+    const plan_time near = time_between_iterations();
+    plan_time least = 0, most = near;  // what a member takes: too little, enough
+    while (most - least > 1) {
+      const plan_time middle = least + (most - least) / 2;
+      (cut(all, middle) == 0 ? least : most) = middle;
+    }
+    if (time_after(most, crossing_time) >= near - near / 4) return;
+    const std::uint32_t used = cut(all, most);
+    for (placed_item& each : all) each.members[0] = used - home_[each.item];
+    blocks_[0].placed = std::move(all);
+    blocks_[0].used = used;
+    blocks_[0].length = most;
+    span_ = 0;
+  }
+  /// Into how many pieces of at most this time, from the end on; 0 if there are too few members, or if feedback keeps
+  /// iterations further apart. Leaves for each item the number of its piece from 1, and its end before that of the piece.
+  std::uint32_t cut(const std::vector<placed_item>& all, plan_time most) {
+    std::uint32_t pieces = 1;
+    plan_time busy = 0;
+    for (std::size_t k = all.size(); k-- > 0;) {
+      const std::uint32_t item = all[k].item;
+      const plan_time length = length_of(item);
+      if (length > most) return 0;
+      if (length > most - busy) {
+        ++pieces;
+        busy = 0;
+      }
+      finish_[item] = -busy;
+      busy += length;
+      home_[item] = pieces;
+    }
+    const auto is_kept = [this](const model_feedback& each) {
+      const std::uint32_t from = item_in(0, each.from), to = item_in(0, each.to);
+      const std::int64_t slack = std::int64_t{each.delay} + home_[from] - home_[to];
+      return slack > 0 || (slack == 0 && finish_[from] <= start_of(to));
+    };
+    const bool are_kept = std::all_of(flow_.delayed.begin(), flow_.delayed.end(), is_kept);
+    return are_kept && pieces <= members_ ? pieces : 0;
+  }
+
   void schedule(std::uint32_t block) {
     block_schedule& in = blocks_[block];
     find_ways_to_end(in);
@@ -190,12 +276,13 @@ class flow_scheduler {
       }
       const bool has_group = !group_of_.empty() && item < nodes_;
       if (has_group) of.wish = member_of_group[group_of_[item]];
-      placed_item place = {item, 0, members_for(of)};
+      placed_item place = {item, members_for(of)};
+      plan_time start = 0;
       for (const std::uint32_t member : place.members) {
-        place.start = (std::max)(place.start, of.starts[member]);
+        start = (std::max)(start, of.starts[member]);
         in.used = (std::max)(in.used, member + 1);
       }
-      finish_[item] = time_after(place.start, length_of(item));
+      finish_[item] = time_after(start, length_of(item));
       for (const std::uint32_t member : place.members) free[member] = finish_[item];
       in.length = (std::max)(in.length, finish_[item]);
       home_[item] = is_wide(item) ? std::uint32_t{no_lane} : place.members[0];
@@ -270,6 +357,7 @@ class flow_scheduler {
   // cost of edges between members, and without.
   std::vector<std::uint32_t> missing_;
   std::vector<plan_time> finish_, way_, bare_way_;
+  plan_time span_ = 0;  ///< the longest by which feedback keeps iterations apart
 };
 
 }  // namespace detail

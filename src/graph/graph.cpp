@@ -22,12 +22,20 @@ LOCKSTEP_INLINE void report_overwritten(const void* buffer, std::size_t depth, s
       joins.c_str(), depth);
 }
 
-LOCKSTEP_INLINE void report_missing(const void* buffer, std::size_t wanted,
-                                    std::size_t current) noexcept {
+LOCKSTEP_INLINE void report_missing(const void* buffer, std::size_t wanted, std::size_t current,
+                                    std::size_t found) noexcept {
+  const bool has_later = wanted < current && found > current && found != no_iteration;
+  if (!has_later) {
+    end_program(
+        "lockstep::buffer at %p: iteration %zu looks for the value of iteration %zu, which is not "
+        "there: put its writer first, by a channel, an edge or feedback",
+        buffer, current, wanted);
+  }
   end_program(
-      "lockstep::buffer at %p: iteration %zu looks for the value of iteration %zu, which is not "
-      "there: put its writer first, by a channel, an edge or feedback",
-      buffer, current, wanted);
+      "lockstep::buffer at %p: iteration %zu looks for the value of iteration %zu, whose place has "
+      "that of iteration %zu: put its writer first, by a channel, an edge or feedback, and give "
+      "nodes that run side by side a buffer each",
+      buffer, current, wanted, found);
 }
 
 }  // namespace detail

@@ -74,6 +74,9 @@ struct seen_thread {
     const construct_visit* const in = visit_under_way();
     return in != nullptr && in->phase != 0 && in->arrived != 0 ? in : nullptr;
   }
+  bool is_in_node() const noexcept {
+    return node.began > part.began && node.ended == 0 && part.ended == 0;
+  }
   /// STUCK-1.
   bool has_come(const construct_visit& to) const noexcept {
     for (std::uint32_t k = visit_count; k-- > 0;) {
@@ -219,7 +222,11 @@ struct stuck_snapshot {
       for (const std::uint32_t rank : at_phase(one).missing)
         add(member(in->team, in->region, rank));
     } else if (find_awaited(one, of)) {
-      add(member(of.team, of.region, of.rank));
+      const std::size_t other = member(of.team, of.region, of.rank);
+      // Where that member waits outside of nodes, another one may run its step.
+      const bool is_of_plan = wait->what.kind == wait_kind::step_of_plan;
+      const bool waits = other != none && threads[other].wait() != nullptr;
+      if (!is_of_plan || !waits || threads[other].is_in_node()) add(other);
     } else {
       for (std::size_t i = 0; i < threads.size(); ++i) {
         if (threads[i].is_awaited_in(wait->what)) add(i);
@@ -435,7 +442,7 @@ class stuck_text {
 
   /// Where the thread was last.
   void add_last(const seen_thread& one) {
-    if (one.node.began > one.part.began && one.node.ended == 0 && one.part.ended == 0) {
+    if (one.is_in_node()) {
       append(text_, "; in node '%s' for %.3g s", one.node.name, seconds(one.node.began));
     }
     if (const construct_visit* const last = one.last_visit()) {

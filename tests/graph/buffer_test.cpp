@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
+#include <thread>
 
 #include <lockstep/build_info.hpp>
 #include <lockstep/graph.hpp>
@@ -62,6 +64,27 @@ TEST(buffer, says_which_iteration_has_not_left_its_value_yet) {
   lockstep::plan wrong(late, team);
   EXPECT_DEATH(wrong.run(30),
                "iteration 21 looks for the value of iteration 20, which is not there");
+}
+
+TEST(buffer, says_that_a_node_beside_has_taken_the_place_of_the_value_before) {
+  if (!lockstep::build_info().diagnoses_misuse) GTEST_SKIP() << "built without checks";
+  buffer<int, 2> halves;
+  std::atomic<int> lefts{0};
+  graph g;
+  const auto left = g.node("left", [&](std::size_t i) {
+    halves[i] = 1;
+    ++lefts;
+  });
+  const auto right = g.node("right", [&](std::size_t i) {
+    while (i == 1 && lefts < 3) std::this_thread::yield();
+    halves[i] = i == 0 ? 0 : halves[i - 1];
+  });
+  g.channel(g.parallel(left.pin(0), right.pin(1)), g.node("use", [] {}).pin(2), halves);
+  const auto run = [&] {
+    lockstep::team team(3);
+    lockstep::plan(g, team).run(4);
+  };
+  EXPECT_DEATH(run(), "looks for the value of iteration 0, whose place has that of iteration 2");
 }
 
 TEST(buffer, a_node_may_write_the_value_of_a_later_iteration_unless_a_channel_orders_them) {

@@ -99,6 +99,34 @@ TEST(flow_plan, predicts_a_crossing_where_the_value_comes_from_another_member) {
   graph wide;
   wide.edge(wide.node("all", graph::whole_team, [](member&) {}), wide.node("after", nothing));
   EXPECT_EQ(planned(wide, 3).plan.predicted_time, 2 * usual_node_time) << "it is there on all";
+TEST(flow_plan, gives_stages_of_iterations_that_overlap_to_different_members) {
+  graph g;
+  const auto read = g.node("read", nothing), work = g.node("work", nothing),
+             write = g.node("write", nothing);
+  g.channel(read, work, 2).channel(work, write, 2);
+  const planned three(g, 4);
+  EXPECT_EQ(three.plan.problem, "");
+  EXPECT_EQ(three.plan.members, 3u);
+  EXPECT_EQ(three.plan.predicted_time, 1 * usual_node_time);
+  const planned two(g, 2);
+  EXPECT_EQ(two.plan.predicted_time, 2 * usual_node_time);
+  EXPECT_TRUE(std::is_sorted(two.plan.member_of.begin(), two.plan.member_of.end()))
+      << "a member waits for its own next iteration";
+  for (const auto& each : {read, work, write}) each.cost(std::chrono::nanoseconds(5));
+  EXPECT_EQ(planned(g, 4).plan.members, 1u) << "each takes less than a crossing";
+}
+
+TEST(flow_plan, keeps_stages_together_where_feedback_keeps_iterations_apart) {
+  graph g;
+  const auto read = g.node("read", nothing), work = g.node("work", nothing),
+             write = g.node("write", nothing), rate = g.node("rate", nothing);
+  g.channel(read, work, 2).channel(work, write, 2).edge(rate, write);
+  rate.cost(std::chrono::nanoseconds(usual_node_time / 10));
+  const planned made(g, 2);  // `rate` comes after the last `write`, so it is with that
+  EXPECT_EQ(made.plan.member_of, (std::vector<std::uint32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(made.plan.problem, "");
+  g.feedback(write, read, 1);
+  EXPECT_EQ(planned(g, 2).plan.predicted_time, 3 * usual_node_time) << "no two iterations overlap";
 }
 
 TEST(flow_plan, leaves_out_waits_that_others_imply) {

@@ -499,8 +499,20 @@ TEST(stuck_report, a_node_that_runs_is_named) {
   std::strcpy(one.node.name, "solve");
   one.node.began = 4000;
   EXPECT_TRUE(has(w.report(), "in node 'solve' for 6 s"));
+  EXPECT_TRUE(has(w.report(), "up to thread 'member 1'"));
   w.all.threads[1].node.ended = 4500;
   EXPECT_TRUE(has_not(w.report(), "solve"));
+}
+
+TEST(stuck_report, members_whose_steps_a_third_runs_do_not_wait_for_each_other) {
+  world w;
+  waits(w.member(0, 3), wait_kind::step_of_plan, nullptr, 5000, 0);
+  waits(w.member(1, 3), wait_kind::step_of_plan, nullptr, 5000, 0);
+  w.member(2, 3).node.began = 4000;
+  EXPECT_TRUE(w.ring().empty());
+  EXPECT_TRUE(has_not(w.report(), "up to"));
+  w.all.threads[0].node.began = 4000;
+  EXPECT_TRUE(has(w.report(), "up to thread 'member 0'"));
 }
 
 TEST(stuck_report, many_missing_ranks_are_shown_as_ranges_and_the_first_of_them_in_full) {

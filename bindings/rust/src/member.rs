@@ -18,7 +18,7 @@ type InRegion<T> = Result<T, Stopped>;
 /// All members of a region come to the constructs that they share ([`Member::sync_threads`], the other `sync_` functions,
 /// [`Member::broadcast`], [`Member::single`], [`Member::reduce`] and loops) in the same order, with the same range and
 /// schedule. If they do not, values are wrong, or members wait for ever. It is no memory error: only numbers of at most
-/// 8 bytes travel between members, except in `reduce`, whose type all members share. A library that diagnoses misuse (the
+/// 8 bytes travel between members. A library that diagnoses misuse (the
 /// default of this crate's debug builds) ends the program with a message that names both constructs.
 ///
 /// Once the region is stopped no member waits any more: constructs give `Err(Stopped)`.
@@ -204,7 +204,7 @@ impl Member {
         Ok(result)
     }
 
-    /// Member 0 calls `f`, and the others wait until it has returned.
+    /// Member 0 calls `f`, which may be before the others have come; they wait until it has returned.
     pub fn single<F: FnOnce()>(&self, f: F) -> InRegion<()> {
         let once = Cell::new(Some(f));
         self.call_single(|| {

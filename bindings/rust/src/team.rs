@@ -420,14 +420,18 @@ impl Team {
         })
     }
 
-    /// Calls `f` for each element.
+    /// Calls `f` for each element. Rows, or slices that change together, are elements once they are collected.
     ///
     /// ```
     /// # fn main() -> lockstep_threads::Result<()> {
     /// let team = lockstep_threads::Team::new(2)?;
-    /// let mut x = vec![1.0; 1000];
-    /// team.for_each_mut(&mut x, |x| *x *= 2.0)?;
-    /// assert!(x.iter().all(|&x| x == 2.0));
+    /// let (width, mut x, mut v) = (100, vec![1.0; 1000], vec![2.0; 1000]);
+    /// let mut rows: Vec<_> = x.chunks_mut(width).zip(v.chunks_mut(width)).enumerate().collect();
+    /// team.for_each_mut(&mut rows, |(row, (x, v))| {
+    ///     v[0] += *row as f64;
+    ///     x[0] += v[0];
+    /// })?;
+    /// assert_eq!(x[900], 12.0);
     /// # Ok(())
     /// # }
     /// ```

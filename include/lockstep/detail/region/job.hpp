@@ -73,9 +73,8 @@ class job {
     constexpr std::size_t word = sizeof(std::size_t);
     const unsigned char* const from = static_cast<const unsigned char*>(bytes);
     // Without the second limit GCC warns of a copy beyond the end.
-    for (std::size_t i = 0; i < size && i < closure_size; i += word) {
+    for (std::size_t i = 0; i < size && i < closure_size; i += word)
       std::memcpy(closure_ + i, from + i, word);
-    }
     call_ = reinterpret_cast<void (*)()>(call);
   }
   const void* carried() const noexcept { return closure_; }
