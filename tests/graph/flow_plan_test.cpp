@@ -99,6 +99,8 @@ TEST(flow_plan, predicts_a_crossing_where_the_value_comes_from_another_member) {
   graph wide;
   wide.edge(wide.node("all", graph::whole_team, [](member&) {}), wide.node("after", nothing));
   EXPECT_EQ(planned(wide, 3).plan.predicted_time, 2 * usual_node_time) << "it is there on all";
+}
+
 TEST(flow_plan, gives_stages_of_iterations_that_overlap_to_different_members) {
   graph g;
   const auto read = g.node("read", nothing), work = g.node("work", nothing),
