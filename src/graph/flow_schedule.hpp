@@ -198,13 +198,13 @@ class flow_scheduler {
     std::stable_sort(all.begin(), all.end(), [this](const placed_item& a, const placed_item& b) {
       return way_[a.item] > way_[b.item];
     });
-    const plan_time near = time_between_iterations();
-    plan_time least = 0, most = near;  // what a member takes: too little, enough
+    const plan_time before = time_between_iterations();
+    plan_time least = 0, most = before;  // what a member takes: too little, enough
     while (most - least > 1) {
       const plan_time middle = least + (most - least) / 2;
       (cut(all, middle) == 0 ? least : most) = middle;
     }
-    if (time_after(most, crossing_time) >= near - near / 4) return;
+    if (time_after(most, crossing_time) >= before - before / 4) return;
     const std::uint32_t used = cut(all, most);
     for (placed_item& each : all) each.members[0] = used - home_[each.item];
     blocks_[0].placed = std::move(all);
