@@ -65,9 +65,11 @@ def main(argv):
             check_place(report, path, place, version)
             checked += 1
     stability = root / "docs/stability.md"
-    number = re.search(r"^#define LOCKSTEP_ABI_CHECKS (v\d+)$", text, re.MULTILINE).group(1)
-    if stability.is_file() and f"`{number}`" not in stability.read_text(encoding="utf-8"):
-        report.add(stability, 1, f"does not name `{number}`, the number in LOCKSTEP_ABI")
+    number = re.search(r"^#define LOCKSTEP_ABI_CHECKS (v\d+)$", text, re.MULTILINE)
+    if not number:
+        report.add(config, 1, "defines no LOCKSTEP_ABI_CHECKS with a number")
+    elif stability.is_file() and f"`{number.group(1)}`" not in stability.read_text(encoding="utf-8"):
+        report.add(stability, 1, f"does not name `{number.group(1)}`, the number in LOCKSTEP_ABI")
     return report.finish(checked)
 
 

@@ -18,7 +18,8 @@ from make import release
 CONFIG = "include/lockstep/detail/platform/config.hpp"
 FILES = {
     "CMakeLists.txt": "project(lockstep\n  VERSION 1.2.3\n)\n",
-    CONFIG: "#define LOCKSTEP_VERSION_MAJOR 1\n#define LOCKSTEP_VERSION_MINOR 2\n#define LOCKSTEP_VERSION_PATCH 3\n",
+    CONFIG: "#define LOCKSTEP_VERSION_MAJOR 1\n#define LOCKSTEP_VERSION_MINOR 2\n#define LOCKSTEP_VERSION_PATCH 3\n"
+            "#define LOCKSTEP_ABI_CHECKS v0\n",
     "CHANGELOG.md": "# Changelog\n\n## [1.2.3] - 2026-11-23\n",
     "do": "#!/bin/sh\n",
 }
