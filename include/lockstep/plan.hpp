@@ -6,8 +6,9 @@
 // nothing, takes no lock, and has no queue.
 //
 // If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
-// its first five iterations (or fewer, of a graph with loops). The next run then makes the plan anew, once, and
-// allocates. A plan does not learn after measure(), run_by() or refine(). report() says what was done.
+// its first five iterations (or fewer, of a graph with loops). Then it is made anew, once, and allocates: between two
+// iterations of a run() or run_until() that goes on, else when the next run begins. Without memory it stays as it is. A
+// plan does not learn after measure(), run_by() or refine(). report() says what was done.
 //
 // If nodes, edges or hints were added to the graph since, the next run makes the plan anew first, as its constructor
 // did: it allocates, it may fail as the constructor does, and what was measured is lost. A node may add to its own graph.

@@ -125,6 +125,9 @@ class iteration_mark {
 
 class flow_machine {
  public:
+  /// How many iterations a plan that learns has timed before it is made anew.
+  static constexpr std::uint64_t first_timed = 5;
+
   /// Takes copies of graph and check. `stop` and `policy`: those of the team. A plan without a team has none, and never runs.
   flow_machine(const graph_model& of, const flow& graph, flow_plan made,
                const std::vector<node_function>& functions, wait_policy policy, stop_source* stop)
@@ -136,7 +139,7 @@ class flow_machine {
         times(of.nodes.size()),
         walkers(plan.members),
         answers_(of.nodes.size(), 0),
-        origin_(checked.most_delay) {
+        origin_(checked.most_delay + first_timed) {
     for (std::size_t i = 0; i < of.nodes.size(); ++i) {
       if (!of.nodes[i].is_wide || stop == nullptr) continue;
       wide_parts_.push_back(owner<group>(new group(plan.width_of[i], policy, *stop)));
@@ -176,6 +179,7 @@ class flow_machine {
     turns.last = turns.first + (iterations < most ? iterations : most);
     if (gate != asks) gate = asks;
     if (asks != nullptr) {
+      opens = 1;
       turns.last = ~std::uint64_t{0};
       board.gate().reset(turns.first << 1);
     }
@@ -204,14 +208,17 @@ class flow_machine {
     return true;
   }
 
-  /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
-  bool run_line(std::uint64_t iterations, const iteration_gate* asks, member* me,
+  /// A run on the calling thread alone, from iteration `from` on. `me`: for team-wide nodes. False if it was stopped.
+  bool run_line(std::uint64_t from, std::uint64_t iterations, member* me,
                 const stop_question& stop) {
     look_at_run();
-    if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
-    for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
+    if (is_plain_ && gate == nullptr) return run_plain(from, iterations, stop);
+    for (std::uint64_t i = from, open = from; gate != nullptr || i < iterations; ++i) {
       if (stop()) return false;
-      if (asks != nullptr && (*asks)()) return true;
+      if (gate != nullptr && i == open) {
+        if ((*gate)()) return true;
+        open += opens;
+      }
       for (std::size_t at = 0; at < line.size();) {
         const bound_call& what = line[at];
         if (what.flags == 0) {
@@ -270,6 +277,8 @@ class flow_machine {
   // Of the run. Its caller writes these before it, and only if they change, because members read these cache lines.
   std::uint64_t looked_at = 0;  ///< iterations to watch: timed_iterations, or all for an observer
   const iteration_gate* gate = nullptr;
+  std::uint64_t opens =
+      1;  ///< how many iterations the gate lets through at once; only its caller uses it
   std::uint64_t ahead = 0;  ///< how many turns the gate may be ahead of the slowest lane
 
  private:
@@ -298,9 +307,9 @@ class flow_machine {
     if (looked_at != now) looked_at = now;
   }
   /// For graphs without conditions, loops and team-wide nodes. The loop is short because a node may take only 1 ns.
-  bool run_plain(std::uint64_t iterations, const stop_question& stop) {
+  bool run_plain(std::uint64_t from, std::uint64_t iterations, const stop_question& stop) {
     const bound_call *const begin = line.data(), *const end = begin + line.size();
-    for (std::uint64_t i = 0; i < iterations; ++i) {
+    for (std::uint64_t i = from; i < iterations; ++i) {
       if (stop()) return false;
       const iteration_mark here(i);
       if (i < looked_at) {
@@ -366,7 +375,8 @@ class flow_machine {
   bool is_plain_ = true;  ///< no node of the line is asked, skipped or team-wide
   std::vector<std::uint8_t> answers_;
   std::vector<owner<group>> wide_parts_;
-  std::uint64_t origin_;      ///< the number of the first turn: no delay reaches below 0
+  /// The number of the first turn: no delay reaches below 0, and those of a run that another plan has begun count back.
+  std::uint64_t origin_;
   std::uint64_t most_turns_;  ///< how many turns can be counted; no run has more
 
  public:

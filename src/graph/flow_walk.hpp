@@ -245,14 +245,17 @@ class flow_walk {
       return (gate.value() >> 1) > turn && !stop_.requested();
     }
     if ((gate.value() >> 1) > turn) return true;
-    const std::uint64_t slowest = turn - turns_.first < of_.ahead ? turns_.first : turn - of_.ahead;
+    const std::uint64_t before = turn - turns_.first;
+    const std::uint64_t slowest = before == of_.timed_iterations ? turn  // all are timed
+                                  : before < of_.ahead           ? turns_.first
+                                                                 : turn - of_.ahead;
     for (std::uint32_t m = 1; m < plan_.members; ++m) {
       const std::uint32_t lane = plan_.lane(0, m);
       if (lane != no_lane && !await(lane, slowest * plan_.lanes[lane].steps)) return false;
     }
     if (stop_.requested()) return false;
     const bool is_over = (*of_.gate)();
-    gate.publish(is_over ? turn << 1 | 1u : (turn + 1) << 1);
+    gate.publish(is_over ? turn << 1 | 1u : (turn + of_.opens) << 1);
     return !is_over;
   }
 

@@ -8,6 +8,7 @@
 
 #include <lockstep/external_team.hpp>
 #include <lockstep/plan.hpp>
+#include "../platform/system_texts.hpp"
 #include "flow_plan.hpp"
 #include "flow_walk.hpp"
 #include "plan_body.hpp"
@@ -39,23 +40,25 @@ LOCKSTEP_INLINE void plan_body::follow_graph() {
     is_bound |= each.is_wide || each.pin != no_node;
     has_hints |= each.cost >= 0;
   }
-  make(model, checked, hints);
+  machine = made(model, checked, hints);
   needs_all = is_bound;
   costs = std::move(hints);
   learns = !has_hints && !needs_all && host != nullptr && machine->plan.members > 1;
-  iterations_to_time = 5;
+  iterations_to_time = flow_machine::first_timed;
   begin_of_ticks = learnt_from = runs = measured_iterations = measured_time = 0;
+  time_alone = 0;
   changes = graph.changes;
 }
 
-LOCKSTEP_INLINE void plan_body::make(const graph_model& model, const flow& checked,
-                                     const std::vector<double>& by) {
-  flow_plan made = make_flow_plan(model, checked, by, most_members);
-  if (!made.problem.empty()) fail_argument("lockstep::plan: %s", made.problem.c_str());
+LOCKSTEP_INLINE owner<flow_machine> plan_body::made(const graph_model& model, const flow& checked,
+                                                    const std::vector<double>& by) const {
+  flow_plan plan = make_flow_plan(model, checked, by, most_members);
+  if (!plan.problem.empty()) fail_argument("lockstep::plan: %s", plan.problem.c_str());
   const wait_policy policy = host != nullptr ? host->policy() : wait_policy();
-  machine.reset(
-      new flow_machine(model, checked, std::move(made), graph.functions, policy, team_stop));
-  machine->where = where;
+  owner<flow_machine> with(
+      new flow_machine(model, checked, std::move(plan), graph.functions, policy, team_stop));
+  with->where = where;
+  return with;
 }
 
 LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
@@ -76,7 +79,7 @@ LOCKSTEP_INLINE bool plan_body::take_times(double nanoseconds_a_tick) {
 LOCKSTEP_INLINE bool plan_body::refine(double nanoseconds_a_tick) {
   const bool has_some = take_times(nanoseconds_a_tick);
   if (!has_some) return false;
-  make(machine->model, machine->checked, costs);
+  machine = made(machine->model, machine->checked, costs);
   measured_iterations = measured_time = 0;  // of the plan before
   return true;
 }
@@ -98,22 +101,28 @@ LOCKSTEP_INLINE bool plan_body::are_times_as_guessed() const noexcept {
   return is_about(mean, static_cast<double>(usual_node_time), 2) && wrong <= most * sum;
 }
 
+LOCKSTEP_INLINE bool plan_body::has_learnt() {
+  const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
+                      time = detail::monotonic_nanoseconds() - begin_of_time;
+  const bool is_new = ticks != 0 &&
+                      take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
+                      !are_times_as_guessed() &&
+                      has_memory_for([&] { next = made(machine->model, machine->checked, costs); });
+  if (is_new) learnt_from = runs;
+  machine->timed_iterations = 0;
+  learns = false;
+  return is_new;
+}
+
 LOCKSTEP_INLINE void plan_body::learn() {
-  constexpr std::uint64_t most_samples = 16, enough = 5;
+  constexpr std::uint64_t most_samples = 16, enough = flow_machine::first_timed;
   iterations_to_time -= machine->timed_iterations;
   machine->timed_iterations = 0;
   // A node in a loop has several samples in one iteration.
   std::uint64_t samples = 0;
   for (const node_times& each : machine->times) samples += each.count;
   if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
-    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
-                        time = detail::monotonic_nanoseconds() - begin_of_time;
-    if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
-        !are_times_as_guessed()) {
-      make(machine->model, machine->checked, costs);
-      learnt_from = runs;
-    }
-    learns = false;
+    if (has_learnt()) machine = std::move(next);
     return;
   }
   if (begin_of_ticks == 0) {
@@ -123,6 +132,21 @@ LOCKSTEP_INLINE void plan_body::learn() {
   machine->timed_iterations =
       gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
   machine->most_samples = most_samples;
+}
+
+LOCKSTEP_INLINE bool plan_body::ends_here() {
+  constexpr std::uint64_t most_at_once = std::uint64_t{1} << 32;  // far from what can be counted
+  const std::uint64_t timed = machine->timed_iterations;
+  if (learns && done == timed && has_learnt()) {
+    next->prepare(iterations - done, gate);
+    return true;
+  }
+  if (gate != nullptr ? (*gate)() : done == iterations) return true;
+  if (gate == nullptr) {
+    machine->opens = learns ? timed : (std::min)(iterations - done, most_at_once);
+  }
+  done += machine->opens;
+  return false;
 }
 
 LOCKSTEP_INLINE void plan_body::check_ready(const char* function) {
@@ -168,6 +192,7 @@ LOCKSTEP_INLINE bool plan_body::let_go() noexcept {
 LOCKSTEP_INLINE void plan_body::end_run(bool& goes_on, bool is_complete) {
   goes_on = false;
   stop.end();
+  if (next) machine = std::move(next);
   if (!was_alone) machine->come_to_rest(!is_complete);
 }
 
@@ -230,6 +255,12 @@ job plan_body::part() {
 LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                     const char* function, bool is_timed) {
   plan_run here(*this, is_running, count, asks, function, is_timed);
+  const iteration_gate learning = {
+      this, [](void* of) -> bool { return static_cast<plan_body*>(of)->ends_here(); }};
+  if (learns && (asks != nullptr || machine->timed_iterations < count)) {
+    done = 0;
+    machine->prepare(count, &learning);
+  }
   here.is_complete =
       count == 0 || (machine->plan.members == 1 || needs_all
                          ? host->run(machine->plan.members, part<member>(), where, "plan")
@@ -243,23 +274,24 @@ LOCKSTEP_INLINE bool plan_body::run_shares(std::uint64_t count) {
   constexpr double worth_a_look = 10000;
   const flow_plan& plan = machine->plan;
   const double times = static_cast<double>(count);
-  const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
+  const bool is_timed =
+      machine->gate == nullptr && (runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look);
   ++runs;
   const double speed_up = plan.predicted_time > 0
                               ? (std::max)(static_cast<double>(plan.serial_time) /
                                                static_cast<double>(plan.predicted_time),
                                            1.0)
                               : 1.0;
-  const bool is_known = gate == nullptr && runs > 1;
+  const bool is_known = gate == nullptr && time_alone > 0;
   loop_request wanted(plan.members, nullptr, 1, false, where);
   wanted.is_plan = true;
   if (is_known) wanted.gain = time_alone * times * (1 - 1 / speed_up);
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
   const loop_outcome made = host->run_loop(wanted, part<loop_share>());
-  if (is_timed && gate == nullptr && made.is_complete) {
+  if (is_timed && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
     const double each = took / times * (made.all_came ? speed_up : 1);
-    time_alone = runs == 1 ? each : (time_alone + each) / 2;
+    time_alone = time_alone > 0 ? (time_alone + each) / 2 : each;
   }
   return made.is_complete;
 }
@@ -288,13 +320,14 @@ LOCKSTEP_INLINE void plan_body::run_on_caller(const stops_with_region& around) {
                                     return of.own.requested() || of.around.requested();
                                   }};
   if (!needs_all) {
-    is_stopped = !machine->run_line(iterations, gate, nullptr, question);
+    is_stopped = !machine->run_line(0, iterations, nullptr, question) ||
+                 (next && !next->run_line(done, iterations, nullptr, question));
     return;
   }
   member_state state(own_stop);
   state.enter(1, stops.own.region);
   member_access alone(state);
-  const auto run_all = [&](member& me) { machine->run_line(iterations, gate, &me, question); };
+  const auto run_all = [&](member& me) { machine->run_line(0, iterations, &me, question); };
   is_stopped = !call_alone(own_stop, run_all, alone.self, stops.own.region);
 }
 
@@ -303,6 +336,20 @@ LOCKSTEP_INLINE void plan_body::take_part(loop_share& me, const turn_range& turn
   const part_of_plan here(stop, me.region());
   if (me.rank() == 0) stop.enter(*team_stop, me.region());
   flow_walk(*machine, turns, me.rank(), *team_stop, me.region()).walk();
+  stops_with_region stops = {*team_stop, me.region()};
+  if (stops.requested() || !next)
+    return;  // if not stopped, the walk has found the gate shut, and so sees `next`
+  if (next->plan.members > 1) {
+    if (me.rank() >= next->plan.members) return;
+    const turn_range rest = {next->turns.first - done, next->turns.last};
+    flow_walk(*next, rest, me.rank(), *team_stop, me.region()).walk();
+  } else if (me.rank() == 0) {
+    was_alone = true;
+    next->run_line(done, iterations, nullptr,
+                   {&stops, [](void* of) -> bool {
+                      return static_cast<stops_with_region*>(of)->requested();
+                    }});
+  }
 }
 
 LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
@@ -312,7 +359,7 @@ LOCKSTEP_INLINE void plan_body::take_part(member& me, const turn_range& turns) {
   if (me.rank() == 0) stop.enter(*team_stop, state.region());
   if (me.size() == 1) {
     was_alone = true;
-    machine->run_line(iterations, gate, &me,
+    machine->run_line(0, iterations, &me,
                       {&me, [](void* of) -> bool {
                          return member_access::state_of(*static_cast<member*>(of)).is_stopped();
                        }});

@@ -36,7 +36,8 @@ struct plan_body {
 
   /// Makes the plan of the graph as it is now, with its hints. If that fails, the plan stays as it was.
   void follow_graph();
-  void make(const graph_model& model, const flow& checked, const std::vector<double>& by);
+  owner<flow_machine> made(const graph_model& model, const flow& checked,
+                           const std::vector<double>& by) const;
   /// Takes over the times that were measured. False if there are none.
   bool take_times(double nanoseconds_a_tick);
   /// Takes over the times, and makes the plan anew with them. False if there are none.
@@ -46,6 +47,10 @@ struct plan_body {
   bool are_times_as_guessed() const noexcept;
   /// Before a run of a plan that learns: has the run timed, or makes the plan anew.
   void learn();
+  /// Ends learning: makes `next`, unless that would gain little, or there is no memory.
+  bool has_learnt();
+  /// The gate of a run that goes on after the iterations that it times: there it ends, if it is to go on with `next`.
+  bool ends_here();
   /// A run by several members, or on the calling thread alone.
   bool run(std::uint64_t iterations, const iteration_gate* gate, const char* function,
            bool is_timed = false);
@@ -78,7 +83,8 @@ struct plan_body {
   std::uint64_t changes;  ///< of the graph, when the plan was made
   std::vector<double> costs;
   owner<flow_machine> machine;
-  bool needs_all = false;  ///< every member has to come
+  owner<flow_machine> next;  ///< while a run goes on with a plan that it has made anew
+  bool needs_all = false;    ///< every member has to come
   line_gap before_;  // members read what is above, and the caller writes what follows in each run
   bool is_running = false;
   bool has_started = false;
@@ -89,9 +95,10 @@ struct plan_body {
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
 
-  // If no node has a hint, the plan times its first iterations, and is made anew before the next run.
+  // If no node has a hint, the plan times its first iterations, and is made anew after them, within a run or before one.
   bool learns = false;
   std::uint64_t iterations_to_time;
+  std::uint64_t done = 0;  ///< iterations of this run, before the plan is made anew in it
   std::uint64_t begin_of_ticks, begin_of_time;
   std::uint64_t learnt_from;  ///< from how many runs; 0 for the first plan, and after refine()
 

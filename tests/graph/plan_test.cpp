@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -450,9 +452,9 @@ TEST_P(plan_run, is_made_anew_with_measured_times) {
   EXPECT_EQ(b, 210);
 }
 
-/// Takes 20 us: many times what a plan guesses of a node, so that a plan that has measured it is made anew.
-void take_long() {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+/// By default 20 us: many times what a plan guesses of a node, so that a plan that has measured it is made anew.
+void take_long(std::chrono::microseconds time = std::chrono::microseconds(20)) {
+  const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) continue;
 }
 
@@ -497,13 +499,126 @@ TEST_P(plan_run, is_made_anew_once_it_has_seen_five_iterations) {
   ASSERT_TRUE(flow.run());
   EXPECT_EQ(two_chains::is_new(flow), learns) << flow.report();
   EXPECT_EQ(of.both, 10 * 21);
-  plan other(of.g, on);
-  of.both = of.sums[0].value = of.sums[1].value = 0;
-  ASSERT_TRUE(other.run(100));
-  EXPECT_FALSE(two_chains::is_new(other)) << "not in the middle of a run";
-  ASSERT_TRUE(other.run(2));
-  EXPECT_EQ(two_chains::is_new(other), learns);
+}
+
+TEST_P(plan_run, is_made_anew_within_a_run_that_goes_on) {
+  team on(members(), policy());
+  two_chains of(false);
+  plan flow(of.g, on);
+  const bool learns = flow.members() > 1;
+  ASSERT_TRUE(flow.run(100));
+  EXPECT_EQ(two_chains::is_new(flow), learns) << flow.report();
+  EXPECT_EQ(of.both, 10 * 50 * 101);
+  const std::string text = flow.text();
+  ASSERT_TRUE(flow.start(2).join());
+  EXPECT_EQ(flow.text(), text) << "once";
   EXPECT_EQ(of.both, 10 * 51 * 103);
+}
+
+/// `late` takes what `early` has left in a buffer, up to 4 iterations before. So many others take as long as `late`: with
+/// none the measured plan has one member, with one it has two. With all the plan is most likely not made anew.
+struct long_run {
+  explicit long_run(std::size_t long_ones) {
+    const std::chrono::microseconds time(long_ones == all ? 1 : 20);
+    const auto early = g.node("early", [this, long_ones, time](std::size_t i) {
+      wrong += early_runs++ != i;
+      values[i] = i;
+      if (hook) hook(i);
+      if (long_ones == all) take_long(time);
+    });
+    const auto late = g.node("late", [this, time](std::size_t i) {
+      wrong += late_runs++ != i || values[i] != i;
+      take_long(time);
+    });
+    g.channel(early, late, values).feedback(late, early, 3);
+    for (std::size_t b = 0; b < all; ++b) {
+      g.edge(early, g.node(std::to_string(b), [this, b, long_ones, time](std::size_t i) {
+        wrong += beside[b].value++ != i;
+        if (b < long_ones) take_long(time);
+      }));
+    }
+  }
+  /// Whether each node has had iterations 0 to `count` - 1, once each. Then they begin anew.
+  bool has_done(std::size_t count) {
+    bool is_so = wrong == 0 && early_runs == count && late_runs == count;
+    for (auto& each : beside) is_so = is_so && each.value == count;
+    restart();
+    return is_so;
+  }
+  void restart() {
+    wrong = 0;
+    early_runs = late_runs = 0;
+    for (auto& each : beside) each.value = 0;
+    hook = nullptr;
+  }
+
+  static constexpr std::size_t all = 6;
+  graph g;
+  buffer<std::size_t, 4> values;
+  std::function<void(std::size_t)> hook;
+  std::atomic<int> wrong{0};
+  std::size_t early_runs = 0, late_runs = 0;
+  std::array<lockstep::detail::padded<std::size_t>, all> beside = {};
+};
+
+TEST_P(plan_run, goes_on_where_it_is_made_anew_within_its_run) {
+  team on(members(), policy());
+  for (const std::size_t long_ones : {std::size_t{0}, std::size_t{1}, std::size_t{long_run::all}}) {
+    long_run of(long_ones);
+    const bool learns = plan(of.g, on).members() > 1;
+    const auto has_learnt = [&](const plan& flow) {
+      return two_chains::is_new(flow) == learns || long_ones == long_run::all;
+    };
+    {
+      plan flow(of.g, on);
+      const std::size_t ahead = flow.max_ahead();
+      ASSERT_TRUE(flow.run(40));
+      EXPECT_TRUE(has_learnt(flow)) << flow.report();
+      EXPECT_TRUE(of.has_done(40));
+      ASSERT_TRUE(flow.start(3).join());
+      EXPECT_TRUE(of.has_done(3));
+      EXPECT_EQ(flow.max_ahead(), ahead);
+    }
+    for (const std::size_t before : {0u, 2u}) {
+      plan flow(of.g, on);
+      ASSERT_TRUE(flow.run(before));
+      EXPECT_TRUE(of.has_done(before));
+      std::size_t asked = 0;
+      ASSERT_TRUE(flow.run_until([&] { return asked++ == 20; }));
+      EXPECT_EQ(asked, 21u) << "once before each iteration";
+      EXPECT_TRUE(has_learnt(flow)) << flow.report();
+      EXPECT_TRUE(of.has_done(20));
+      ASSERT_TRUE(flow.run(6));
+      EXPECT_TRUE(of.has_done(6));
+    }
+    {
+      plan flow(of.g, on);
+      on.run([&](member& me) { me.masked([&] { EXPECT_TRUE(flow.run(9)); }); });
+      EXPECT_TRUE(has_learnt(flow)) << flow.report();
+      EXPECT_TRUE(of.has_done(9));
+      ASSERT_TRUE(flow.run(3));
+      EXPECT_TRUE(of.has_done(3));
+    }
+    for (const std::size_t end : {4u, 5u, 7u}) {
+      plan stopped(of.g, on), failing(of.g, on);
+      of.hook = [&](std::size_t i) {
+        if (i == end) stopped.request_stop();
+      };
+      EXPECT_FALSE(stopped.run(1000));
+      EXPECT_EQ(of.wrong, 0);
+      of.restart();
+      ASSERT_TRUE(stopped.run(10));
+      EXPECT_TRUE(of.has_done(10));
+      of.hook = [&](std::size_t i) {
+        if (i == end) throw std::runtime_error("early");
+      };
+      EXPECT_THROW(failing.run(1000), std::runtime_error);
+      EXPECT_EQ(of.wrong, 0);
+      of.restart();
+      ASSERT_TRUE(failing.run(10));
+      EXPECT_TRUE(of.has_done(10));
+    }
+  }
 }
 
 TEST(plan_times, of_a_node_are_without_the_clock_and_the_longest_of_several_runs) {
