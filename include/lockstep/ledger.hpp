@@ -57,7 +57,9 @@ struct ledger {
 
     std::uint64_t seen = 0;           ///< how many passes the figures below stand for
     std::vector<std::uint64_t> last;  ///< how often the member of that rank came last
-    std::vector<double> busy;         ///< [k]: how long exactly k members were busy before it
+    /// [k]: how long exactly k members were busy before it: let go, and not here yet. In a plan that includes waits for
+    /// nodes.
+    std::vector<double> busy;
     double gain = 0;  ///< sum of last arrival less mean arrival: what perfect balance would save
     double skew = 0;  ///< of a region: from the first member's start to the last one's, summed
     double worst_skew = 0;

@@ -283,8 +283,9 @@ LOCKSTEP_INLINE std::string ledger::table() const {
   text +=
       "time: of regions all of them, of others what lies before, with the wait; waited: by all "
       "members;\n"
-      "gain: if the same work were balanced; median, p99, last, gain, skew and busy\n"
-      "are of chosen passes where those are short (one in 128, and all long waits), else of all\n";
+      "gain: if the same work were balanced; busy: in plans also members that wait for a node;\n"
+      "median, p99, last, gain, skew and busy are of chosen passes where those are short (one in\n"
+      "128, and all long waits), else of all\n";
   return text;
 }
 
