@@ -277,8 +277,7 @@ class flow_machine {
   // Of the run. Its caller writes these before it, and only if they change, because members read these cache lines.
   std::uint64_t looked_at = 0;  ///< iterations to watch: timed_iterations, or all for an observer
   const iteration_gate* gate = nullptr;
-  std::uint64_t opens =
-      1;  ///< how many iterations the gate lets through at once; only its caller uses it
+  std::uint64_t opens = 1;  ///< how many iterations the gate lets through at once; for its caller
   std::uint64_t ahead = 0;  ///< how many turns the gate may be ahead of the slowest lane
 
  private:

@@ -337,8 +337,8 @@ LOCKSTEP_INLINE void plan_body::take_part(loop_share& me, const turn_range& turn
   if (me.rank() == 0) stop.enter(*team_stop, me.region());
   flow_walk(*machine, turns, me.rank(), *team_stop, me.region()).walk();
   stops_with_region stops = {*team_stop, me.region()};
-  if (stops.requested() || !next)
-    return;  // if not stopped, the walk has found the gate shut, and so sees `next`
+  // A walk that was not stopped has found the gate shut, and so sees `next`.
+  if (stops.requested() || !next) return;
   if (next->plan.members > 1) {
     if (me.rank() >= next->plan.members) return;
     const turn_range rest = {next->turns.first - done, next->turns.last};
