@@ -145,21 +145,6 @@ static void nested(void) {
   printf("nested: %d in regions of one, %d in regions of three\n", inner_sizes, inner_members);
 }
 
-static void nested_of_growing_sizes(void) {
-  int sum = 0;
-  omp_set_max_active_levels(2);
-  for (int outer = 1; outer <= 4; ++outer) {
-    for (int inner = 1; inner <= 4; ++inner) {
-#pragma omp parallel num_threads(outer)
-#pragma omp parallel num_threads(inner)
-      add(&sum, outer * inner == omp_get_team_size(1) * omp_get_num_threads());
-    }
-  }
-  omp_set_max_active_levels(1);
-  CHECK(sum == 100);
-  printf("nested of growing sizes: %d\n", sum);
-}
-
 struct large {
   double values[40];
   int tag;
@@ -331,7 +316,6 @@ int main(void) {
   changing_sizes();
   rows_of_smaller_sizes();
   nested();
-  nested_of_growing_sizes();
   data_clauses(17);
   large_stack();
   thread_private();
