@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// loop_clauses.c -- collapse, lastprivate (also conditional), firstprivate, distribute, teams loops
-#include <limits.h>
+// loop_clauses.c -- lastprivate (also conditional), firstprivate, distribute, teams loops
 #include <omp.h>
 
 #include "check.h"
@@ -16,24 +15,6 @@ static int each_once(int count) {
   return right == 4000;
 }
 static void visit(long i) { add(&visits[i], 1); }
-
-static void collapsed(int rows, int columns) {
-#pragma omp parallel for collapse(2) schedule(dynamic, 7)
-  for (int i = 0; i < rows; ++i)
-    for (int j = columns; j > 0; --j) visit(i * columns + j - 1);
-  CHECK(each_once(rows * columns));
-#pragma omp parallel for collapse(2)
-  for (int i = 0; i < 40; ++i)
-    for (int j = 0; j <= i; ++j) visit(i * (i + 1) / 2 + j);
-  CHECK(each_once(820));
-#pragma omp parallel
-#pragma omp for collapse(2) schedule(static, 3) nowait
-  for (long i = LONG_MAX - 10; i < LONG_MAX; ++i)
-    for (long j = LONG_MIN; j < LONG_MIN + 20; ++j)
-      visit((i - (LONG_MAX - 10)) * 20 + (j - LONG_MIN));
-  CHECK(each_once(200));
-  printf("collapsed\n");
-}
 
 struct point {
   double x, y, filler[6];
@@ -144,7 +125,6 @@ static void distributed(void) {
 }
 
 int main(void) {
-  collapsed(23, 31);
   last_values();
   conditional();
   distributed();

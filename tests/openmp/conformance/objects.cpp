@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// objects.cpp -- C++: objects in data clauses and tasks, thread-private objects, exceptions, regions before and after main().
-// Reductions, iterators and lambdas are the compiler's: what it calls is what it calls for C.
+// objects.cpp -- C++: objects in tasks, thread-private objects, exceptions, regions before and after main(). Data clauses,
+// reductions, iterators and lambdas are the compiler's: what it calls is what it calls for C.
 #include <omp.h>
 
 #include <array>
@@ -14,61 +14,19 @@
 
 namespace {
 
-// Counts how many of it there are, and how they came to be.
+// Counts how many of it there are.
 struct counted {
-  static std::atomic<int> alive, made, copied, assigned;
-  int value = 0;
+  static std::atomic<int> alive;
+  int value;
   std::string text = "a text that is too long for the small buffer";
 
-  counted() : counted(0) {}
-  explicit counted(int v) : value(v) { ++alive, ++made; }
-  counted(const counted& other) : value(other.value), text(other.text) { ++alive, ++copied; }
-  counted& operator=(const counted& other) {
-    value = other.value;
-    text = other.text;
-    ++assigned;
-    return *this;
-  }
+  explicit counted(int v) : value(v) { ++alive; }
+  counted(const counted& other) : value(other.value), text(other.text) { ++alive; }
   ~counted() { --alive; }
-  static void forget() { made = copied = assigned = 0; }
 };
-std::atomic<int> counted::alive{0}, counted::made{0}, counted::copied{0}, counted::assigned{0};
-
-void data_clauses() {
-  counted::forget();
-  counted one(5), two(6), last(0);
-  std::vector<int> list(100, 1);
-  int sum = 0;
-#pragma omp parallel num_threads(4) firstprivate(one, list) private(two) reduction(+ : sum)
-  {
-    one.value += omp_get_thread_num();
-    list.push_back(omp_get_thread_num());
-    two.value = one.value;
-    sum += two.value + static_cast<int>(list.size());
-  }
-  CHECK(sum == 4 * 5 + 6 + 404);
-  CHECK(one.value == 5 && list.size() == 100 && two.value == 6 && counted::alive == 3);
-  CHECK(counted::copied == 4 && counted::made == 3 + 4);
-#pragma omp parallel num_threads(4)
-  {
-#pragma omp for lastprivate(last) schedule(dynamic, 2)
-    for (int i = 0; i < 60; ++i) last.value = i;
-  }
-  CHECK(last.value == 59 && counted::assigned == 1 && counted::alive == 3);
-#pragma omp parallel num_threads(3)
-  {
-    counted from_single;
-#pragma omp single copyprivate(from_single)
-    from_single.value = 77;
-    CHECK(from_single.value == 77);
-  }
-  CHECK(counted::assigned == 3 && counted::alive == 3);
-  std::printf("data clauses: %d, %d made, %d copied\n", sum, counted::made.load(),
-              counted::copied.load());
-}
+std::atomic<int> counted::alive{0};
 
 void tasks() {
-  counted::forget();
   counted payload(9);
   std::atomic<int> sum{0};
   std::string text = "something long enough to be allocated on the heap";
@@ -167,7 +125,6 @@ struct around_main {
 
 int main() {
   CHECK(around.before == 3);
-  data_clauses();
   tasks();
   exceptions();
   thread_private_objects();

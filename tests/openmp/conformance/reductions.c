@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reductions.c -- reductions of every operator, of arrays, of user-declared kinds, on every construct
+// reductions.c -- reductions of every operator, of arrays, on every construct
 #include <complex.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "check.h"
 
 enum { count = 200 };
-typedef unsigned long long ullong;
 typedef long double ldouble;
 typedef double _Complex cdouble;
 
@@ -88,45 +87,6 @@ static void arrays(int length) {
   CHECK(sum == 499500 && parts == 499500 && pointed[99] == 0 && pointed[100 + length] == 0);
   printf("arrays: %ld %ld\n", sum, parts);
   free(pointed);
-}
-
-struct statistics {
-  long count, sum;
-  int lowest, highest;
-};
-static void unite(struct statistics* to, const struct statistics* from) {
-  to->count += from->count;
-  to->sum += from->sum;
-  to->lowest = SMALLER(to->lowest, from->lowest);
-  to->highest = LARGER(to->highest, from->highest);
-}
-static void begin(struct statistics* one, const struct statistics* original) {
-  *one = (struct statistics){0, 0, original->lowest, original->highest};
-}
-#pragma omp declare reduction(unite : struct statistics : unite(&omp_out, &omp_in)) \
-    initializer(begin(&omp_priv, &omp_orig))
-#pragma omp declare reduction(concatenate:ullong : omp_out = omp_out | omp_in) \
-    initializer(omp_priv = 0)
-#pragma omp declare reduction(+ : struct statistics : omp_out.sum += omp_in.sum) \
-    initializer(omp_priv = {0, 0, 0, 0})
-
-static void user_declared(void) {
-  struct statistics all = {0, 0, 1000000, -1000000}, several[3] = {all, all, all},
-                    plus = {0, 0, 0, 0};
-  ullong set_of = 0;
-#pragma omp parallel for reduction(unite : all, several) reduction(concatenate : set_of) \
-    reduction(+ : plus)
-  for (int i = 0; i < 3000; ++i) {
-    const struct statistics one = {1, i * 7 % 1001, i * 7 % 1001, i * 7 % 1001};
-    unite(&all, &one);
-    unite(&several[i % 3], &one);
-    set_of |= 1ull << i % 64;
-    plus.sum += one.sum;
-  }
-  CHECK(all.count == 3000 && all.lowest == 0 && all.highest == 994 && set_of == ~0ull &&
-        plus.sum == all.sum);
-  CHECK(several[0].sum + several[1].sum + several[2].sum == all.sum && several[2].count == 1000);
-  printf("user-declared: %ld %ld %d %d\n", all.count, all.sum, all.lowest, all.highest);
 }
 
 static void each_construct(void) {
@@ -224,7 +184,6 @@ int main(void) {
   extremes_ldouble();
   bits_long();
   arrays(37);
-  user_declared();
   each_construct();
   scans();
   return result();
