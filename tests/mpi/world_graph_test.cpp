@@ -85,16 +85,7 @@ world* world_graphs::made_ = nullptr;
 INSTANTIATE_TEST_SUITE_P(members, world_graphs, testing::Values(1, 2, 4),
                          testing::PrintToStringParamName());
 
-TEST_P(world_graphs, random_ones_with_edges_only) {
-  graph_taste taste;
-  taste.has_loops = taste.has_conditions = false;
-  compare(taste, graphs(10));
-}
-TEST_P(world_graphs, random_ones_with_loops) {
-  graph_taste taste;
-  taste.has_conditions = false;
-  compare(taste, graphs(10));
-}
+// Tastes by themselves: rank_graph_test.cpp, with queues in place of MPI.
 TEST_P(world_graphs, random_ones_with_all) {
   graph_taste taste;
   taste.most_nodes = 30;
