@@ -315,13 +315,12 @@ one_shot notified_object() {
 /// The waiter makes the next object where the last one was, while the notifier of the last one may still
 /// be about to wake. Two notifiers take turns, so that nothing holds up the next notification.
 TEST(reused_address, a_late_wake_does_no_harm_to_the_next_object_at_the_same_place) {
-  const std::vector<one_shot> kinds = {
-      notified_object<lockstep::event>(),
-      notified_object<lockstep::manual_reset_event>(),
-      notified_object<lockstep::auto_reset_event>(),
-      notified_object<lockstep::latch>(),
-      notified_object<lockstep::semaphore>(),
-      notified_object<lockstep::eventual<int>>()};
+  const std::vector<one_shot> kinds = {notified_object<lockstep::event>(),
+                                       notified_object<lockstep::manual_reset_event>(),
+                                       notified_object<lockstep::auto_reset_event>(),
+                                       notified_object<lockstep::latch>(),
+                                       notified_object<lockstep::semaphore>(),
+                                       notified_object<lockstep::eventual<int>>()};
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     alignas(16) unsigned char place[room];

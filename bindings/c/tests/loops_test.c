@@ -86,24 +86,21 @@ static void loops_hand_results_on(lockstep_team* team) {
               "chunk");
 }
 
-static int sum_double(int64_t first, int64_t last, double* value, void* context) {
-  int64_t i;
-  (void)context;
-  for (i = first; i < last; ++i) *value += 0.25 * (double)i;
-  return 0;
-}
-static int sum_float(int64_t first, int64_t last, float* value, void* context) {
-  int64_t i;
-  (void)context;
-  for (i = first; i < last; ++i) *value += (float)i;
-  return 0;
-}
-static int sum_int64(int64_t first, int64_t last, int64_t* value, void* context) {
-  int64_t i;
-  (void)context;
-  for (i = first; i < last; ++i) *value += i;
-  return 0;
-}
+/* For each type: the sum of indices, and what a part begins with, which goes to the context. */
+#define FUNCTIONS(NAME, TYPE)                                                               \
+  static int sum_##NAME(int64_t first, int64_t last, TYPE* value, void* context) {          \
+    (void)context;                                                                          \
+    for (; first < last; ++first) *value += (TYPE)first;                                    \
+    return 0;                                                                               \
+  }                                                                                         \
+  static int neutral_##NAME(int64_t first, int64_t last, TYPE* value, void* context) {      \
+    *(TYPE*)context = *value;                                                               \
+    return first < last ? 0 : 1;                                                            \
+  }
+FUNCTIONS(double, double)
+FUNCTIONS(float, float)
+FUNCTIONS(int64, int64_t)
+
 static int extreme_double(int64_t first, int64_t last, double* value, void* context) {
   const int wants_least = *(const int*)context == LOCKSTEP_MIN;
   int64_t i;
@@ -112,18 +109,6 @@ static int extreme_double(int64_t first, int64_t last, double* value, void* cont
     if (wants_least ? x < *value : x > *value) *value = x;
   }
   return 0;
-}
-static int neutral_double(int64_t first, int64_t last, double* value, void* context) {
-  *(double*)context = *value;
-  return first < last ? 0 : 1;
-}
-static int neutral_float(int64_t first, int64_t last, float* value, void* context) {
-  *(float*)context = *value;
-  return first < last ? 0 : 1;
-}
-static int neutral_int64(int64_t first, int64_t last, int64_t* value, void* context) {
-  *(int64_t*)context = *value;
-  return first < last ? 0 : 1;
 }
 static int twos(int64_t first, int64_t last, int64_t* value, void* context) {
   (void)context;
@@ -137,7 +122,7 @@ static int fail_double(int64_t first, int64_t last, double* value, void* context
 
 static void reductions_know_their_operations(lockstep_team* team) {
   int operation;
-  double least = 1e9, most = -1e9, quarters = 0.5, neutral[4];
+  double least = 1e9, most = -1e9, halved = 0.5, neutral[4];
   float sum = 0, float_neutral = 0;
   int64_t total = 10, power = 1, int_neutral = 0;
   const double expected[] = {0, 1, HUGE_VAL, -HUGE_VAL};
@@ -153,8 +138,8 @@ static void reductions_know_their_operations(lockstep_team* team) {
   CHECK(least == -7.0);
   CHECK_OK(lockstep_team_reduce_float(team, 0, 100, LOCKSTEP_SUM, sum_float, NULL, &sum));
   CHECK(sum == 4950.0f);
-  CHECK_OK(lockstep_team_reduce_double(team, 0, 1000, LOCKSTEP_SUM, sum_double, NULL, &quarters));
-  CHECK(quarters == 0.5 + 0.25 * 499500); /* exact in any order; the same bits for every team: member_test.c */
+  CHECK_OK(lockstep_team_reduce_double(team, 0, 1000, LOCKSTEP_SUM, sum_double, NULL, &halved));
+  CHECK(halved == 0.5 + 499500); /* exact in any order; the same bits for every team: member_test.c */
   CHECK_OK(lockstep_team_reduce_int64(team, 0, 1001, LOCKSTEP_SUM, sum_int64, NULL, &total));
   CHECK(total == 500510);
   CHECK_OK(lockstep_team_reduce_int64(team, 0, 40, LOCKSTEP_PRODUCT, twos, NULL, &power));

@@ -1,11 +1,9 @@
 ! SPDX-License-Identifier: MIT
-! fortran.f90 -- the constructs of OpenMP as gfortran compiles them, with what C has not: workshare, thread-private allocatable arrays. What it calls otherwise is what GCC calls for C.
+! fortran.f90 -- the constructs of OpenMP as gfortran compiles them, with workshare, which C has not. What it calls is what
+! GCC calls for C.
 module checks
   implicit none
   integer :: failures = 0
-  integer, save :: kept = 3
-  real(8), allocatable, save :: block_of(:)
-  !$omp threadprivate(kept, block_of)
 contains
   subroutine check(is_so, line)
     logical, intent(in) :: is_so
@@ -23,7 +21,6 @@ program constructs
   implicit none
   call shares
   call orders
-  call thread_private
   call tasks
   if (failures > 0) then
     print '(a)', 'FAILED'
@@ -99,28 +96,6 @@ contains
     end do
     call check(wave(12, 12) == mod(705432, 10007), __LINE__)
     print '(a,2i6)', 'orders', length, wave(12, 12)
-  end subroutine
-
-  subroutine thread_private
-    integer :: wrong, round
-    wrong = 0
-    kept = 17
-    !$omp parallel num_threads(4) copyin(kept) reduction(+: wrong)
-    if (kept /= 17) wrong = wrong + 1
-    kept = omp_get_thread_num()
-    allocate(block_of(10 + kept))
-    block_of = kept
-    !$omp end parallel
-    do round = 1, 10
-      !$omp parallel num_threads(4) reduction(+: wrong)
-      if (kept /= omp_get_thread_num() .or. size(block_of) /= 10 + kept .or. any(block_of /= kept)) wrong = wrong + 1
-      !$omp end parallel
-    end do
-    !$omp parallel num_threads(4)
-    deallocate(block_of)
-    !$omp end parallel
-    call check(wrong == 0, __LINE__)
-    print '(a,i6)', 'thread-private', wrong
   end subroutine
 
   recursive integer function fibonacci(n) result(value)

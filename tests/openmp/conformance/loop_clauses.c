@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// loop_clauses.c -- lastprivate (also conditional), firstprivate, distribute, teams loops
+// loop_clauses.c -- conditional lastprivate, distribute, teams loops
 #include <omp.h>
 
 #include "check.h"
@@ -15,44 +15,6 @@ static int each_once(int count) {
   return right == 4000;
 }
 static void visit(long i) { add(&visits[i], 1); }
-
-struct point {
-  double x, y, filler[6];
-};
-
-static void last_values(void) {
-  int last = -1, first = 30, both = 5, array[3] = {0, 0, 0};
-  struct point where = {0, 0, {0}};
-#pragma omp parallel for lastprivate(last, array, where) firstprivate(first)
-  for (int i = 0; i < 77; ++i) {
-    last = i + first;
-    array[i % 3] = i;
-    array[2 - i % 3] = i;
-    array[1] = -i;
-    where.x = i;
-    where.y = -i;
-  }
-  CHECK(last == 106 && array[1] == -76 && where.x == 76 && where.y == -76);
-#pragma omp parallel for schedule(dynamic) lastprivate(both) firstprivate(both)
-  for (long i = 50; i > 0; i -= 7) both = (int)i;
-  CHECK(both == 1);
-  for (int chunk = 1; chunk < 40; chunk += 4) {
-    last = 0;
-#pragma omp parallel for schedule(dynamic, chunk) lastprivate(last)
-    for (unsigned long long i = 7; i < 100; ++i) last = (int)i;
-    CHECK(last == 99);
-    last = 0;
-#pragma omp parallel for schedule(guided, chunk) lastprivate(last)
-    for (int i = 100; i >= -3; --i) last = i;
-    CHECK(last == -3);
-    last = 0;
-#pragma omp parallel for schedule(nonmonotonic : dynamic, chunk) collapse(2) lastprivate(last)
-    for (int i = 0; i < 9; ++i)
-      for (int j = 0; j < 7; ++j) last = 10 * i + j;
-    CHECK(last == 86);
-  }
-  printf("last values: %d %g\n", last, where.x);
-}
 
 static void conditional(void) {
   int never = 4, some = 4;
@@ -125,7 +87,6 @@ static void distributed(void) {
 }
 
 int main(void) {
-  last_values();
   conditional();
   distributed();
   return result();

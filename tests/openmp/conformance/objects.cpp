@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// objects.cpp -- C++: objects in tasks, thread-private objects, exceptions, regions before and after main(). Data clauses,
+// objects.cpp -- C++: objects in tasks, exceptions, regions before and after main(). Data clauses, thread-private objects,
 // reductions, iterators and lambdas are the compiler's: what it calls is what it calls for C.
 #include <omp.h>
 
-#include <array>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "check.h"
 
@@ -70,41 +67,6 @@ void exceptions() {
   std::printf("exceptions: %d\n", caught.load());
 }
 
-struct slot {
-  int value;
-  std::array<double, 10> table{};
-  std::map<int, int> seen;
-  static std::atomic<int> alive;
-  slot() : value(100) { ++alive; }
-  slot(const slot& other) : value(other.value), table(other.table), seen(other.seen) { ++alive; }
-  slot& operator=(const slot&) = default;
-  ~slot() { --alive; }
-};
-std::atomic<int> slot::alive{0};
-extern slot mine;
-#pragma omp threadprivate(mine)
-slot mine;
-
-void thread_private_objects() {
-  int wrong = 0;
-  mine.value = 7;
-#pragma omp parallel num_threads(4) reduction(+ : wrong)
-  {
-    wrong += mine.value != (omp_get_thread_num() == 0 ? 7 : 100);
-    mine.value = omp_get_thread_num();
-    mine.seen[omp_get_thread_num()] = 1;
-  }
-  for (int round = 0; round < 20; ++round) {
-#pragma omp parallel num_threads(4) reduction(+ : wrong)
-    wrong += mine.value != omp_get_thread_num() || mine.seen.size() != 1;
-  }
-  mine.table[3] = 2.5;
-#pragma omp parallel num_threads(4) copyin(mine) reduction(+ : wrong)
-  wrong += mine.table[3] != 2.5 || mine.seen.count(0) != 1;
-  CHECK(wrong == 0 && slot::alive == 4);
-  std::printf("thread-private objects: %d, wrong %d\n", slot::alive.load(), wrong);
-}
-
 // Static objects that use regions before and after main().
 struct around_main {
   int before = 0;
@@ -127,6 +89,5 @@ int main() {
   CHECK(around.before == 3);
   tasks();
   exceptions();
-  thread_private_objects();
   return result();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// reductions.c -- reductions of every operator, of arrays, on every construct
+// reductions.c -- reductions of every operator, on every construct
 #include <complex.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -64,30 +63,6 @@ SUMS(cdouble)
 EXTREMES(long)
 EXTREMES(ldouble)
 BITS(long)
-
-static void arrays(int length) {
-  long fixed[13] = {0}, grid[4][5] = {{0}}, variable_length[length],
-       *pointed = calloc(300, sizeof(long));
-  for (int i = 0; i < length; ++i) variable_length[i] = i;
-#pragma omp parallel for reduction(+ : fixed, grid, variable_length) \
-    reduction(+ : pointed[100 : length])
-  for (int i = 0; i < 1000; ++i) {
-    fixed[i % 13] += i;
-    grid[i % 4][i % 5] += 1;
-    variable_length[i % length] += 1;
-    pointed[100 + i % length] += i;
-  }
-  long sum = 0, parts = 0;
-  for (int i = 0; i < 13; ++i) sum += fixed[i];
-  for (int i = 0; i < 20; ++i) CHECK(grid[i / 5][i % 5] == 50);
-  for (int i = 0; i < length; ++i) {
-    CHECK(variable_length[i] == i + 1000 / length + (i < 1000 % length));
-    parts += pointed[100 + i];
-  }
-  CHECK(sum == 499500 && parts == 499500 && pointed[99] == 0 && pointed[100 + length] == 0);
-  printf("arrays: %ld %ld\n", sum, parts);
-  free(pointed);
-}
 
 static void each_construct(void) {
   int region = 0, sections = 0, combined = 0, vector = 0, scoped = 0, looped = 0, separate = 100;
@@ -183,7 +158,6 @@ int main(void) {
   extremes_long();
   extremes_ldouble();
   bits_long();
-  arrays(37);
   each_construct();
   scans();
   return result();
