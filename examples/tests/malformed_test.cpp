@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bad input: status 2, one line on stderr that says where, nothing on stdout, and no file is left.
+// Bad input: status 2, one line on stderr that says where, nothing on stdout, and no file is left. What is no number:
+// support_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,9 +51,6 @@ TEST(malformed, a_matrix_is_refused_with_its_line) {
       {
           {symmetric + "% no more\n", ":2: the text ends before the size line"},
           {symmetric + "-2 -2 3\n1 1 2\n", ":2: number of rows -2 is not in the range"},
-          {symmetric + "0 0 0\n", ":2: number of rows 0 is not in the range"},
-          {symmetric + "99999999999999999999 2 3\n1 1 2\n",
-           ":2: number of rows '9{20}' is out of range"},
           {symmetric + "2.5 2 3\n1 1 2\n",
            ":2: number of rows '2.5' is not a number of the expected kind"},
           {symmetric + "2 2\n1 1 2\n", ":2: number of entries is missing"},
@@ -69,10 +67,6 @@ TEST(malformed, a_matrix_is_refused_with_its_line) {
           {symmetric + "2 2 3\n1 1 2\n2 1 -1\n2 2 2\n2 2 2\n", ":6: text after the last entry"},
           {symmetric + "2 2 3\n1 1 2\n2 1 -1 0\n2 2 2\n", ":4: '0' is one word too many"},
           {symmetric + "2 2 3\n1 1 2\n2 1 nan\n2 2 2\n", ":4: value 'nan' is not finite"},
-          {symmetric + "2 2 3\n1 1 2\n2 1 -inf\n2 2 2\n", ":4: value '-inf' is not finite"},
-          {symmetric + "2 2 3\n1 1 2\n2 1 1e999\n2 2 2\n", ":4: value '1e999' is out of range"},
-          {symmetric + "2 2 3\n1 1 2\n2 1 -1,5\n2 2 2\n", ":4: value '-1,5' is not a number"},
-          {symmetric + "2 2 3\n1 1 2\n2 1 0x1p0\n2 2 2\n", ":4: value '0x1p0' is not a number"},
           {symmetric + "2 2 3\n1 1 2\n2 0 -1\n2 2 2\n", ":4: column 0 is not in the range 1 to 2"},
           {symmetric + "2 2 3\n1 1 2\n3 1 -1\n2 2 2\n", ":4: row 3 is not in the range 1 to 2"},
           {symmetric + "2 2 3\n1 1 2\n1 2 -1\n2 2 2\n",
@@ -146,7 +140,6 @@ TEST(malformed, a_picture_is_refused_with_its_line_or_offset) {
           {"P2\n3 2\n", ":3: the text ends where maxval should be"},
           {"P2\n-3 2\n255\n1 2 3\n4 5 6\n", ":2: width -3 is not in the range"},
           {"P2\n3 0\n255\n1 2 3\n4 5 6\n", ":2: height 0 is not in the range"},
-          {"P2\n99999999999999999999 2\n255\n1 2 3\n4 5 6\n", ":2: width '9{20}' is out of range"},
           {"P2\n2000000000 2000000000\n255\n1 2 3\n4 5 6\n",
            ":3: .*4000000000000000000 samples cannot stand in the 12 bytes"},
           {"P6\n2000000000 2000000000\n255\nabc",
@@ -157,7 +150,6 @@ TEST(malformed, a_picture_is_refused_with_its_line_or_offset) {
           {"P5\n3 2\n255\nabcd", ": byte 15: truncated: 6 samples"},
           {"P5\n3 2\n255", ":3: no white space after maxval"},
           {"P2\n3 2\n255\n1 2 3\n4 nan 6\n", ":5: sample 'nan' is not a number"},
-          {"P2\n3 2\n255\n1 2 3\n4 -5 6\n", ":5: sample -5 is not in the range"},
           {"P2\n3 2\n255\n1 2 3\n4 5 256\n", ":5: sample 256 is not in the range 0 to 255"},
           {"P5\n3 2\n100\nabcdef", ": byte 15: sample 101 is not in the range 0 to 100"},
           {"P2\n3 2\n255\n1 2 3\n4 5 6\n7\n", ":6: text after the last sample: '7'"},
@@ -262,9 +254,6 @@ TEST(malformed, a_bad_argument_of_jacobi_is_refused_by_its_name) {
       {{"--matrix", data_path("")}, "is not a regular file"},
       {{"--matrix", matrix, "--rhs", "absent"}, "absent: cannot read: No such file"},
       {{"--matrix", matrix, "--members", "0"}, "--members: '0' is not in the range 1 to"},
-      {{"--matrix", matrix, "--members", "-1"}, "--members: '-1' is not a number"},
-      {{"--matrix", matrix, "--members", "2x"}, "--members: '2x' is not a number"},
-      {{"--matrix", matrix, "--members", "99999999999"}, "--members: '9{11}' is out of range"},
       {{"--matrix", matrix, "--repeat", "0"}, "--repeat: '0' is not in the range 1 to"},
       {{"--matrix", matrix, "--tolerance", "nan"}, "--tolerance: 'nan' is not finite"},
       {{"--matrix", matrix, "--tolerance", "1"}, "--tolerance: has to be at least 0 and below 1"},
@@ -291,13 +280,9 @@ TEST(malformed, a_bad_argument_of_filter5x5_is_refused_by_its_name) {
       {{"--input", picture, "--kernel", ""}, "--kernel"},
       {{"--input", picture, "--kernel", numbers}, "--kernel: .* is none of"},
       {{"--input", picture, "--kernel", numbers + ",1,1"}, "--kernel: .* is none of"},
-      {{"--input", picture, "--kernel", numbers + ","}, "--kernel: '' is not a number"},
-      {{"--input", picture, "--kernel", numbers + ",x"}, "--kernel: 'x' is not a number"},
       {{"--input", picture, "--kernel", numbers + ",nan"}, "--kernel: 'nan' is not finite"},
-      {{"--input", picture, "--kernel", numbers + ",1e99"}, "--kernel: '1e99' is out of range"},
       {{"--input", picture, "--kernel", numbers + ",1e38"}, "the numbers are too large"},
       {{"--input", picture, "--scale", "1e300"}, "the numbers are too large"},
-      {{"--input", picture, "--bias", "inf"}, "--bias: 'inf' is not finite"},
       {{"--input", picture, "--simd", "maybe"}, "--simd: 'maybe' is neither on nor off"},
   };
   for (const auto& [arguments, message] : cases) {
@@ -313,10 +298,8 @@ TEST(malformed, a_bad_argument_of_audio_is_refused_by_its_name) {
       {{"--input", sound, "--block", "0"}, "--block: '0' is not in the range 1 to 65536"},
       {{"--input", sound, "--combs", "0"}, "--combs: '0' is not in the range 1 to"},
       {{"--input", sound, "--budget", "0"}, "--budget: has to be above 0 and at most 1000"},
-      {{"--input", sound, "--budget", "nan"}, "--budget: 'nan' is not finite"},
       {{"--input", sound, "--graph", "absent/g.dot"}, "absent/g.dot: cannot write: No such file"},
       {{"--input", sound, "--plan", "absent/p.dot"}, "absent/p.dot: cannot write: No such file"},
-      {{"--input", sound, "--members", "0"}, "--members: '0' is not in the range 1 to"},
   };
   for (const auto& [arguments, message] : cases) {
     expect_refusal(AUDIO_PROGRAM, arguments, "wav", "^error: .*" + message);

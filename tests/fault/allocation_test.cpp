@@ -10,16 +10,16 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
 #include <thread>
-#include <vector>
+#include <type_traits>
 
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "support/waited.hpp"
 
 namespace {
 
@@ -165,214 +165,91 @@ TEST_P(failing_allocation, of_each_in_turn_is_reported_and_leaves_nothing_behind
   std::printf("%ld allocations refused\n", refused - 1);
 }
 
-/// What two threads do with an object in a round.
-using exchange = std::function<void(std::size_t rank, int round)>;
-
-struct use {
-  const char* name;
-  exchange (*prepare)(wait_policy);
-
-  friend std::ostream& operator<<(std::ostream& out, const use& self) { return out << self.name; }
-};
-
-template <class Object, class... Arguments>
-std::shared_ptr<Object> shared(Arguments... arguments) {
-  return std::make_shared<Object>(arguments...);
+/// Calls once(rank, round) on two threads: after some rounds nobody allocates.
+template <class Once>
+void expect_no_allocation(const Once& once) {
+  lockstep::test::start_gate gate(2);
+  long before = 0, after = 0;
+  lockstep::test::run_threads(2, [&](std::size_t rank) {
+    for (std::size_t round = 0; round < 20; ++round) once(rank, round);
+    gate.arrive_and_wait();
+    if (rank == 0) before = memory::made;
+    gate.arrive_and_wait();
+    for (std::size_t round = 0; round < 300; ++round) once(rank, round);
+    gate.arrive_and_wait();
+    if (rank == 0) after = memory::made;
+    gate.arrive_and_wait();
+  });
+  EXPECT_EQ(after - before, 0);
 }
 
-template <class Barrier>
-exchange pass_ranked(wait_policy policy) {
-  return [all = shared<Barrier>(2u, policy)](std::size_t rank, int) { all->arrive_and_wait(rank); };
+/// Calls test(policy) for each.
+template <class Test>
+void with_each_policy(const Test& test) {
+  for (const auto& named : lockstep::test::crowd_safe_policies()) {
+    SCOPED_TRACE(named.name);
+    test(named.policy);
+  }
+}
+
+TEST(steady_state, of_each_class_that_threads_wait_on_allocates_nothing) {
+  using lockstep::test::waited;
+  using all = lockstep::test::faces<lockstep::test::face_list, waited<lockstep::semaphore>,
+                                    waited<lockstep::condition_variable>>;
+  with_each_policy([](wait_policy policy) {
+    all::for_each(policy, [policy](auto& ping) {
+      SCOPED_TRACE(ping.name);
+      std::remove_reference_t<decltype(ping)> pong(policy);
+      expect_no_allocation([&](std::size_t rank, std::size_t) {
+        if (rank == 0) {
+          ping.notify();
+          pong.wait();
+        } else {
+          ping.wait();
+          pong.notify();
+        }
+      });
+    });
+  });
 }
 
 template <class Lock>
-exchange lock_and_unlock(wait_policy policy) {
-  return [lock = shared<Lock>(policy)](std::size_t, int) {
-    lock->lock();
+void expect_no_allocation_of(wait_policy policy) {
+  Lock lock(policy);
+  expect_no_allocation([&](std::size_t, std::size_t) {
+    lock.lock();
     std::this_thread::yield();
-    lock->unlock();
-    while (!lock->try_lock_for(std::chrono::microseconds(100))) continue;
-    lock->unlock();
-  };
+    lock.unlock();
+    while (!lock.try_lock_for(std::chrono::microseconds(100))) continue;
+    lock.unlock();
+  });
 }
 
-exchange read_and_write(wait_policy policy) {
-  return [lock = shared<lockstep::shared_mutex>(policy)](std::size_t rank, int round) {
-    if ((rank + static_cast<std::size_t>(round)) % 2 == 0) {
-      const std::lock_guard<lockstep::shared_mutex> hold(*lock);
-    } else {
-      lock->lock_shared();
-      std::this_thread::yield();
-      lock->unlock_shared();
-    }
-  };
-}
-
-/// Rank 0 notifies first and then waits; rank 1 waits first.
-template <class Notifications>
-exchange ping_pong(wait_policy policy) {
-  return [ping = shared<Notifications>(policy), pong = shared<Notifications>(policy)](
-             std::size_t rank, int) {
-    if (rank == 0) {
-      ping->notify();
-      pong->wait();
-    } else {
-      ping->wait();
-      pong->notify();
-    }
-  };
-}
-
-exchange give_permits(wait_policy policy) {
-  return [ping = shared<lockstep::semaphore>(0, policy),
-          pong = shared<lockstep::semaphore>(0, policy)](std::size_t rank, int) {
-    if (rank == 0) {
-      ping->release();
-      pong->acquire();
-    } else {
-      ping->acquire();
-      pong->release();
-    }
-  };
-}
-
-exchange fan_out_and_in(wait_policy policy) {
-  return [out = shared<lockstep::fan_out>(1u, policy), in = shared<lockstep::fan_in>(1u, policy)](
-             std::size_t rank, int) {
-    if (rank == 0) {
-      out->notify();
-      in->wait();
-    } else {
-      out->wait(0);
-      in->notify(0);
-    }
-  };
-}
-
-exchange meet(wait_policy policy) {
-  return [all = shared<lockstep::fan_in_out>(2u, 2u, policy)](std::size_t rank, int) {
-    all->notify(rank);
-    all->wait(rank);
-  };
-}
-
-exchange pass_split(wait_policy policy) {
-  return
-      [all = shared<lockstep::barrier<>>(2, policy)](std::size_t, int) { all->arrive_and_wait(); };
-}
-
-exchange take_turns(wait_policy policy) {
-  struct state {
-    lockstep::mutex mutex;
-    lockstep::condition_variable changed;
-    std::size_t turn = 0;
-    explicit state(wait_policy by) : mutex(by), changed(by) {}
-  };
-  return [all = shared<state>(policy)](std::size_t rank, int) {
-    std::unique_lock<lockstep::mutex> lock(all->mutex);
-    all->changed.wait(lock, [&] { return all->turn % 2 == rank; });
-    ++all->turn;
-    all->changed.notify_all();
-  };
-}
-
-exchange open_and_close(wait_policy policy) {
-  struct state {
-    lockstep::manual_reset_event gate;
-    lockstep::ranked_barrier all;
-    explicit state(wait_policy by) : gate(by), all(2, by) {}
-  };
-  return [all = shared<state>(policy)](std::size_t rank, int) {
-    if (rank == 0) all->gate.notify();
-    all->gate.wait();
-    all->all.arrive_and_wait(rank);
-    if (rank == 0) all->gate.reset();
-    all->all.arrive_and_wait(rank);
-  };
-}
-
-exchange post_and_answer(wait_policy policy) {
-  struct state {
-    lockstep::mailbox box;
-    lockstep::event answer;
-    explicit state(wait_policy by) : box(4, by), answer(by) {}
-  };
-  return [all = shared<state>(policy)](std::size_t rank, int) {
-    if (rank == 0) {
-      all->box.wait_and_run();
-    } else {
-      EXPECT_TRUE(all->box.post([&all = *all] { all.answer.notify(); }));
-      all->answer.wait();
-    }
-  };
-}
-
-/// Both wait for the eventual and contribute to the set. Then rank 0 resets the two, between two barriers.
-exchange set_and_get(wait_policy policy) {
-  struct state {
-    lockstep::eventual<int> value;
-    lockstep::future_set<int> set;
-    lockstep::ranked_barrier all;
-    explicit state(wait_policy by) : value(by), set(2, nullptr, by), all(2, by) {}
-  };
-  return [all = shared<state>(policy)](std::size_t rank, int round) {
-    if (rank == 0) all->value.set_value(round);
-    EXPECT_EQ(all->value.get(), round);
-    all->set.contribute(round);
-    EXPECT_EQ(all->set.get()[0], round);
-    all->all.arrive_and_wait(rank);
-    if (rank == 0) all->value.reset();
-    if (rank == 0) all->set.reset();
-    all->all.arrive_and_wait(rank);
-  };
-}
-
-/// Both run regions on one team.
-exchange run_regions(wait_policy policy) {
-  return [workers = shared<lockstep::team>(2u, policy)](std::size_t, int) {
-    workers->run([](lockstep::member& self) { self.sync_threads(); });
-    workers->for_each(0, 10, [](std::size_t) {});
-  };
-}
-
-const use uses[] = {{"event", ping_pong<lockstep::event>},
-                    {"auto_reset_event", ping_pong<lockstep::auto_reset_event>},
-                    {"manual_reset_event", open_and_close},
-                    {"mutex", lock_and_unlock<lockstep::mutex>},
-                    {"recursive_mutex", lock_and_unlock<lockstep::recursive_mutex>},
-                    {"shared_mutex", read_and_write},
-                    {"semaphore", give_permits},
-                    {"condition_variable", take_turns},
-                    {"ranked_barrier", pass_ranked<lockstep::ranked_barrier>},
-                    {"barrier", pass_split},
-                    {"fan_out_and_fan_in", fan_out_and_in},
-                    {"fan_in_out", meet},
-                    {"mailbox", post_and_answer},
-                    {"eventual_and_future_set", set_and_get},
-                    {"team", run_regions}};
-
-class steady_state : public testing::TestWithParam<use> {};
-INSTANTIATE_TEST_SUITE_P(classes, steady_state, testing::ValuesIn(uses),
-                         testing::PrintToStringParamName());
-
-TEST_P(steady_state, allocates_nothing) {
-  for (const auto& named : lockstep::test::crowd_safe_policies()) {
-    SCOPED_TRACE(named.name);
-    const exchange once = GetParam().prepare(named.policy);
-    lockstep::test::start_gate gate(2);
-    long before = 0, after = 0;
-    lockstep::test::run_threads(2, [&](std::size_t rank) {
-      for (int round = 0; round < 20; ++round) once(rank, round);
-      gate.arrive_and_wait();
-      if (rank == 0) before = memory::made;
-      gate.arrive_and_wait();
-      for (int round = 0; round < 300; ++round) once(rank, round);
-      gate.arrive_and_wait();
-      if (rank == 0) after = memory::made;
-      gate.arrive_and_wait();
+TEST(steady_state, of_each_lock_allocates_nothing) {
+  with_each_policy([](wait_policy policy) {
+    expect_no_allocation_of<lockstep::mutex>(policy);
+    expect_no_allocation_of<lockstep::recursive_mutex>(policy);
+    lockstep::shared_mutex lock(policy);
+    expect_no_allocation([&](std::size_t rank, std::size_t round) {
+      if ((rank + round) % 2 == 0) {
+        const std::lock_guard<lockstep::shared_mutex> hold(lock);
+      } else {
+        lock.lock_shared();
+        std::this_thread::yield();
+        lock.unlock_shared();
+      }
     });
-    EXPECT_EQ(after - before, 0);
-  }
+  });
+}
+
+TEST(steady_state, of_a_team_whose_regions_two_threads_run_allocates_nothing) {
+  with_each_policy([](wait_policy policy) {
+    lockstep::team workers(2, policy);
+    expect_no_allocation([&](std::size_t, std::size_t) {
+      workers.run([](lockstep::member& self) { self.sync_threads(); });
+      workers.for_each(0, 10, [](std::size_t) {});
+    });
+  });
 }
 
 }  // namespace

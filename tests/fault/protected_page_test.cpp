@@ -25,6 +25,7 @@
 #include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "support/waited.hpp"
 
 namespace {
 
@@ -290,6 +291,8 @@ TYPED_TEST(on_a_protected_page, nobody_touches_it_after_it_may_be_destroyed) {
   }
 }
 
+constexpr std::size_t room = 64;
+
 /// A class whose object is waited for once, by one thread, and notified once, by another.
 struct one_shot {
   void (*make)(void* at, wait_policy policy);
@@ -299,47 +302,28 @@ struct one_shot {
 
 template <class Object>
 one_shot notified_object() {
-  return {[](void* at, wait_policy policy) { ::new (at) Object(policy); },
-          [](void* at) { static_cast<Object*>(at)->notify(); },
+  using face = lockstep::test::waited<Object>;
+  static_assert(sizeof(face) <= room && alignof(face) <= 16);
+  return {[](void* at, wait_policy policy) { ::new (at) face(policy); },
+          [](void* at) { static_cast<face*>(at)->notify(); },
           [](void* at) {
-            static_cast<Object*>(at)->wait();
-            static_cast<Object*>(at)->~Object();
+            static_cast<face*>(at)->wait();
+            static_cast<face*>(at)->~face();
           }};
-}
-
-std::vector<one_shot> one_shots() {
-  using lockstep::latch, lockstep::semaphore;
-  using value = lockstep::eventual<int>;
-  return {notified_object<lockstep::event>(),
-          notified_object<lockstep::manual_reset_event>(),
-          notified_object<lockstep::auto_reset_event>(),
-          {[](void* at, wait_policy policy) { ::new (at) latch(1, policy); },
-           [](void* at) { static_cast<latch*>(at)->count_down(); },
-           [](void* at) {
-             static_cast<latch*>(at)->wait();
-             static_cast<latch*>(at)->~latch();
-           }},
-          {[](void* at, wait_policy policy) { ::new (at) semaphore(0, policy); },
-           [](void* at) { static_cast<semaphore*>(at)->release(); },
-           [](void* at) {
-             static_cast<semaphore*>(at)->acquire();
-             static_cast<semaphore*>(at)->~counting_semaphore();
-           }},
-          {[](void* at, wait_policy policy) { ::new (at) value(policy); },
-           [](void* at) { static_cast<value*>(at)->set_value(1); },
-           [](void* at) {
-             static_cast<value*>(at)->wait();
-             static_cast<value*>(at)->~eventual();
-           }}};
 }
 
 /// The waiter makes the next object where the last one was, while the notifier of the last one may still
 /// be about to wake. Two notifiers take turns, so that nothing holds up the next notification.
 TEST(reused_address, a_late_wake_does_no_harm_to_the_next_object_at_the_same_place) {
-  const std::vector<one_shot> kinds = one_shots();
+  const std::vector<one_shot> kinds = {notified_object<lockstep::event>(),
+                                       notified_object<lockstep::manual_reset_event>(),
+                                       notified_object<lockstep::auto_reset_event>(),
+                                       notified_object<lockstep::latch>(),
+                                       notified_object<lockstep::semaphore>(),
+                                       notified_object<lockstep::eventual<int>>()};
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
-    alignas(16) unsigned char place[64];
+    alignas(16) unsigned char place[room];
     constexpr std::size_t steps = 10000;
     std::atomic<std::size_t> made{0};
     std::size_t data = 0, wrong = 0;  // plain: the notification hands them over

@@ -6,10 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
-#include "support/effort.hpp"
 #include "support/graph_oracle.hpp"
 #include "support/random_graph.hpp"
 
@@ -18,24 +16,14 @@ namespace {
 using lockstep::graph;
 using lockstep::plan;
 using lockstep::team;
+using lockstep::test::first_seed;
 using lockstep::test::graph_computation;
 using lockstep::test::graph_interpreter;
 using lockstep::test::graph_results;
 using lockstep::test::graph_shape;
 using lockstep::test::graph_taste;
+using lockstep::test::graphs;
 using lockstep::test::random_graph;
-
-/// How many graphs of a kind: as LOCKSTEP_RANDOM_GRAPHS says, else `usually`, in brief a quarter of that.
-int graphs(int usually) {
-  const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
-  return text != nullptr              ? std::atoi(text)
-         : lockstep::test::is_brief() ? (usually + 3) / 4
-                                      : usually;
-}
-std::uint64_t first_seed() {
-  const char* const text = std::getenv("LOCKSTEP_RANDOM_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : 1;
-}
 
 class random_graphs : public testing::TestWithParam<std::size_t> {
  protected:

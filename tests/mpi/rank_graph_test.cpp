@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -23,14 +22,15 @@
 
 #include <lockstep/mpi/world_graph.hpp>
 #include <lockstep/plan.hpp>
-#include "support/effort.hpp"
 #include "support/world_shape.hpp"
 
 namespace {
 
 namespace world = lockstep::detail::mpi;
 using lockstep::mpi::world_graph;
+using lockstep::test::first_seed;
 using lockstep::test::graph_taste;
+using lockstep::test::graphs;
 using lockstep::test::world_shape;
 
 /// What all ranks share.
@@ -140,15 +140,6 @@ struct rank_of_test {
   lockstep::plan plan;
 };
 
-std::uint64_t first_seed() {
-  const char* const text = std::getenv("LOCKSTEP_RANDOM_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : 1;
-}
-int graphs(int usually) {
-  const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
-  return text != nullptr ? std::atoi(text) : lockstep::test::is_brief() ? usually / 3 : usually;
-}
-
 struct crowd {
   std::uint32_t ranks;
   std::size_t members;
@@ -215,21 +206,19 @@ INSTANTIATE_TEST_SUITE_P(of, rank_graphs,
                                   std::to_string(of.param.members);
                          });
 
-TEST_P(rank_graphs, with_edges_only) {
-  graph_taste taste;
-  taste.has_loops = taste.has_conditions = false;
-  compare(taste, graphs(30));
+TEST_P(rank_graphs, of_all_kinds) {
+  for (const bool has_loops : {false, true}) {
+    graph_taste taste;
+    taste.has_loops = has_loops;
+    taste.has_conditions = false;
+    compare(taste, graphs(30, 3));
+  }
+  compare(graph_taste(), graphs(50, 3));
 }
-TEST_P(rank_graphs, with_loops) {
-  graph_taste taste;
-  taste.has_conditions = false;
-  compare(taste, graphs(30));
-}
-TEST_P(rank_graphs, with_all) { compare(graph_taste(), graphs(50)); }
 TEST_P(rank_graphs, with_all_and_many_nodes) {
   graph_taste taste;
   taste.most_nodes = 40;
-  compare(taste, graphs(20));
+  compare(taste, graphs(20, 3));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -22,17 +21,10 @@ using lockstep::mpi::rank_failed;
 using lockstep::mpi::world;
 using lockstep::mpi::world_graph;
 using lockstep::mpi::world_plan;
+using lockstep::test::first_seed;
 using lockstep::test::graph_taste;
+using lockstep::test::graphs;
 using lockstep::test::world_shape;
-
-std::uint64_t first_seed() {
-  const char* const text = std::getenv("LOCKSTEP_RANDOM_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : 1;
-}
-int graphs(int usually) {
-  const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
-  return text != nullptr ? std::atoi(text) : usually;
-}
 
 /// The text of the std::invalid_argument that f() throws; empty if it does not.
 template <class Function>
@@ -85,20 +77,11 @@ world* world_graphs::made_ = nullptr;
 INSTANTIATE_TEST_SUITE_P(members, world_graphs, testing::Values(1, 2, 4),
                          testing::PrintToStringParamName());
 
-TEST_P(world_graphs, random_ones_with_edges_only) {
-  graph_taste taste;
-  taste.has_loops = taste.has_conditions = false;
-  compare(taste, graphs(10));
-}
-TEST_P(world_graphs, random_ones_with_loops) {
-  graph_taste taste;
-  taste.has_conditions = false;
-  compare(taste, graphs(10));
-}
+// Tastes by themselves: rank_graph_test.cpp, with queues in place of MPI.
 TEST_P(world_graphs, random_ones_with_all) {
   graph_taste taste;
   taste.most_nodes = 30;
-  compare(taste, graphs(15));
+  compare(taste, graphs(15, 1));
 }
 
 TEST_P(world_graphs, the_bytes_of_an_edge_arrive_in_each_iteration) {

@@ -51,28 +51,28 @@ std::uint64_t mix(std::uint64_t left, std::uint64_t right) {
 }
 std::uint64_t leaf_value(std::size_t leaf) { return mix(leaf, 0x51ed); }
 
-/// Values of Type, combined by op, in memory of a record.
-template <class Type, class Op>
-class values {
+/// Hashes, combined by mix(), in memory of a record. Values of other types and sizes: world_reductions_test.cpp.
+class hashes {
  public:
-  values(std::size_t length, index_range leaves, Op op)
-      : bytes_(node_record::size(sizeof(Type)) / sizeof(aligned)), op_(op) {
+  hashes(std::size_t length, index_range leaves)
+      : bytes_(node_record::size(sizeof(std::uint64_t)) / sizeof(aligned)) {
     record().begin(length, leaves);
   }
 
-  node_record record() { return {bytes_.data(), sizeof(Type)}; }
-  void append(Type value) { record().append(&value); }
-  Type at(std::size_t k) {
-    Type value;
+  node_record record() { return {bytes_.data(), sizeof(std::uint64_t)}; }
+  void append(std::uint64_t value) { record().append(&value); }
+  std::uint64_t at(std::size_t k) {
+    std::uint64_t value;
     std::memcpy(&value, record().value(k), sizeof value);
     return value;
   }
-  void merge_with(values& next) {
-    merge(record(), next.record(), [&](void* left, void* right) {
-      *static_cast<Type*>(left) = op_(*static_cast<Type*>(left), *static_cast<const Type*>(right));
+  void merge_with(hashes& next) {
+    merge(record(), next.record(), [](void* left, const void* right) {
+      std::uint64_t* const into = static_cast<std::uint64_t*>(left);
+      *into = mix(*into, *static_cast<const std::uint64_t*>(right));
     });
   }
-  bool operator==(const values& other) const {
+  bool operator==(const hashes& other) const {
     return std::memcmp(bytes_.data(), other.bytes_.data(), used()) == 0;
   }
 
@@ -81,19 +81,16 @@ class values {
     unsigned char bytes[16];
   };
   std::size_t used() const {
-    const node_record record(const_cast<aligned*>(bytes_.data()), sizeof(Type));
-    return sizeof(lockstep::detail::mpi::record_head) + record.head().count * sizeof(Type);
+    const node_record record(const_cast<aligned*>(bytes_.data()), sizeof(std::uint64_t));
+    return sizeof(lockstep::detail::mpi::record_head) + record.head().count * sizeof(std::uint64_t);
   }
 
   std::vector<aligned> bytes_;
-  Op op_;
 };
-template <class Op>
-using hashes = values<std::uint64_t, Op>;
 
 /// WORLD-TREE-1, as it is defined. One leaf for each iteration: length <= 128.
 auto record_of(std::size_t length, std::size_t first, std::size_t last) {
-  values<std::uint64_t, decltype(&mix)> record(length, index_range{first, last}, mix);
+  hashes record(length, index_range{first, last});
   maximal_nodes(leaves_of(length), first, last, [&](std::size_t a, std::size_t b) {
     record.append(reduce_node<std::uint64_t>(a, b, leaf_value, mix));
   });
@@ -144,7 +141,7 @@ TEST(world_tree, WORLD_TREE_3_every_number_of_ranks_and_order_of_merging_makes_t
     const std::size_t leaves = leaves_of(length);
     const std::uint64_t root = reduce_node<std::uint64_t>(0, leaves, leaf_value, mix);
     for (const std::size_t ranks : {1u, 2u, 3u, 4u, 5u, 8u, 13u, 64u, 150u}) {
-      std::vector<values<std::uint64_t, decltype(&mix)>> records;
+      std::vector<hashes> records;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
         const index_range mine = leaves_of_rank(length, rank, ranks);
         records.push_back(record_of(length, mine.first, mine.last));
@@ -158,66 +155,6 @@ TEST(world_tree, WORLD_TREE_3_every_number_of_ranks_and_order_of_merging_makes_t
       ASSERT_EQ(records[0].record().head().fault, record_fault::none);
       ASSERT_EQ(records[0].at(0), root) << length << " iterations, " << ranks << " ranks";
     }
-  }
-}
-
-TEST(world_tree, WORLD_TREE_3_of_sums_of_doubles) {
-  const auto plus = [](double a, double b) { return a + b; };
-  using sums = values<double, decltype(plus)>;
-  std::mt19937_64 random = seeded_random();
-  std::uniform_real_distribution<double> numbers(-1e6, 1e6);
-  const std::size_t length = 10'007, leaves = leaves_of(length);
-  std::vector<double> x(length);
-  for (double& value : x) value = numbers(random);
-  const auto leaf = [&](std::size_t number) {
-    const index_range part = leaf_range(0, length, number);
-    double sum = x[part.first];
-    for (std::size_t i = part.first + 1; i < part.last; ++i) sum += x[i];
-    return sum;
-  };
-  const double expected = reduce_node<double>(0, leaves, leaf, plus);
-  for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
-    sums all(length, index_range{0, 0}, plus);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const index_range mine = leaves_of_rank(length, rank, ranks);
-      sums own(length, mine, plus);
-      maximal_nodes(leaves, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
-        own.append(reduce_node<double>(a, b, leaf, plus));
-      });
-      all.merge_with(own);
-    }
-    ASSERT_EQ(std::memcmp(all.record().value(0), &expected, sizeof expected), 0) << ranks;
-  }
-}
-
-TEST(world_tree, WORLD_TREE_3_of_values_of_any_size) {
-  struct wide {
-    std::uint64_t words[27];
-  };
-  const auto mix_all = [](const wide& a, const wide& b) {
-    wide both;
-    for (std::size_t k = 0; k < 27; ++k) both.words[k] = mix(a.words[k], b.words[(k + 1) % 27]);
-    return both;
-  };
-  const auto leaf = [](std::size_t number) {
-    wide value;
-    for (std::size_t k = 0; k < 27; ++k) value.words[k] = mix(number, k);
-    return value;
-  };
-  const std::size_t length = 77;
-  const wide expected = reduce_node<wide>(0, length, leaf, mix_all);
-  for (const std::size_t ranks : {1u, 3u, 4u, 77u, 80u}) {
-    values<wide, decltype(mix_all)> all(length, index_range{0, 0}, mix_all);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const index_range mine = leaves_of_rank(length, rank, ranks);
-      values<wide, decltype(mix_all)> own(length, mine, mix_all);
-      maximal_nodes(length, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
-        own.append(reduce_node<wide>(a, b, leaf, mix_all));
-      });
-      all.merge_with(own);
-    }
-    const wide result = all.at(0);
-    ASSERT_EQ(std::memcmp(&result, &expected, sizeof expected), 0) << ranks;
   }
 }
 
@@ -248,7 +185,7 @@ TEST(world_tree, WORLD_TREE_5_lengths_that_differ_are_found_in_whatever_order) {
   std::mt19937_64 random = seeded_random();
   for (std::size_t odd = 0; odd < 6; ++odd) {
     for (int repeat = 0; repeat < 20; ++repeat) {
-      std::vector<values<std::uint64_t, decltype(&mix)>> records;
+      std::vector<hashes> records;
       for (std::size_t rank = 0; rank < 6; ++rank) {
         const std::size_t length = rank == odd ? 90 : 100;
         const index_range mine = leaves_of_rank(length, rank, 6);

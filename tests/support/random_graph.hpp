@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,9 +15,20 @@
 #include <lockstep/graph.hpp>
 #include <lockstep/member.hpp>
 
+#include "support/effort.hpp"
 #include "support/graph_oracle.hpp"
 
 namespace lockstep::test {
+
+/// How many graphs of a kind: as LOCKSTEP_RANDOM_GRAPHS says, else `usually`, in brief that by `less`.
+inline int graphs(int usually, int less = 4) {
+  const char* const text = std::getenv("LOCKSTEP_RANDOM_GRAPHS");
+  return text != nullptr ? std::atoi(text) : is_brief() ? (usually + less - 1) / less : usually;
+}
+inline std::uint64_t first_seed() {
+  const char* const text = std::getenv("LOCKSTEP_RANDOM_SEED");
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : 1;
+}
 
 /// What may be in a graph.
 struct graph_taste {

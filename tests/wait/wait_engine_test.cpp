@@ -71,6 +71,10 @@ class wait_engine_test : public testing::Test {
     what_.yield_time = yield_time;
     return wait_engine::wait(what_, policy, history_, until.nanoseconds());
   }
+  void is_ready_once_asleep() {
+    what_.ready_when = [this] { return what_.sleeps > 0; };
+    what_.on_sleep = [] {};
+  }
   /// The next wait ends at its first yield; says whether it polled before that.
   bool spins_before_yielding(wait_policy policy) {
     std::size_t looks = 0;
@@ -235,8 +239,7 @@ TEST_F(wait_engine_test, spin_with_a_deadline_looks_at_the_clock_but_neither_yie
 }
 
 TEST_F(wait_engine_test, block_sleeps_without_polling_yielding_or_asking_the_clock) {
-  what_.ready_when = [&] { return what_.sleeps > 0; };
-  what_.on_sleep = [] {};
+  is_ready_once_asleep();
   EXPECT_TRUE(wait(wait_policy::block()));
   EXPECT_EQ(what_.sleeps, 1u);
   EXPECT_LE(what_.looks_before_sleep, 2u);
@@ -274,8 +277,7 @@ TEST_F(wait_engine_test, what_gets_ready_in_a_yield_is_not_slept_for) {
 }
 
 TEST_F(wait_engine_test, default_yields_64_times_then_sleeps) {
-  what_.ready_when = [&] { return what_.sleeps > 0; };
-  what_.on_sleep = [] {};
+  is_ready_once_asleep();
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(what_.yields_before_sleep, yield_limit);
   EXPECT_EQ(what_.sleeps, 1u);
@@ -409,8 +411,7 @@ TEST(wait_engine_on_one_cpu, default_never_polls) {
 }
 
 TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_and_later_waits_do_not_yield) {
-  what_.ready_when = [&] { return what_.sleeps > 0; };
-  what_.on_sleep = [] {};
+  is_ready_once_asleep();
   system_.yield_cost = long_yield + 1;
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(what_.yields_before_sleep, 1u);
@@ -425,16 +426,14 @@ TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_and_later_waits_d
 }
 
 TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_however_long_yields_may_take) {
-  what_.ready_when = [&] { return what_.sleeps > 0; };
-  what_.on_sleep = [] {};
+  is_ready_once_asleep();
   system_.yield_cost = long_yield + 1;
   EXPECT_TRUE(wait(wait_policy(), deadline::never(), 100 * long_yield));
   EXPECT_EQ(yields(), 1u);
 }
 
 TEST_F(wait_engine_test, a_yield_to_a_stranger_during_hybrid_ends_in_a_sleep) {
-  what_.ready_when = [&] { return what_.sleeps > 0; };
-  what_.on_sleep = [] {};
+  is_ready_once_asleep();
   system_.yield_cost = long_yield + 1;
   for (int i = 0; i < 8; ++i) {
     EXPECT_TRUE(wait(wait_policy::hybrid(microseconds(1))));
@@ -443,8 +442,7 @@ TEST_F(wait_engine_test, a_yield_to_a_stranger_during_hybrid_ends_in_a_sleep) {
 }
 
 TEST_F(wait_engine_test, yields_end_in_a_sleep_after_the_time_that_the_object_gives_them) {
-  what_.on_sleep = [] {};
-  what_.ready_when = [&] { return what_.sleeps > 0; };
+  is_ready_once_asleep();
   system_.yield_cost = 10000;
   for (const wait_policy policy : {wait_policy(), wait_policy::hybrid(microseconds(1))}) {
     for (const std::uint64_t time : {waitable::single_yield_time, waitable::shared_yield_time}) {
@@ -457,16 +455,14 @@ TEST_F(wait_engine_test, yields_end_in_a_sleep_after_the_time_that_the_object_gi
 }
 
 TEST_F(wait_engine_test, yields_that_take_no_longer_than_that_are_all_tried) {
-  what_.on_sleep = [] {};
-  what_.ready_when = [&] { return what_.sleeps > 0; };
+  is_ready_once_asleep();
   system_.yield_cost = waitable::shared_yield_time / yield_limit - system_.clock_cost;
   EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(yields(), yield_limit);
 }
 
 TEST_F(wait_engine_test, without_a_limit_of_yields_their_time_is_the_limit) {
-  what_.on_sleep = [] {};
-  what_.ready_when = [&] { return what_.sleeps > 0; };
+  is_ready_once_asleep();
   what_.yield_limit = waitable::no_yield_limit;
   system_.yield_cost = 1000 - system_.clock_cost;
   EXPECT_TRUE(wait(wait_policy()));
@@ -475,8 +471,7 @@ TEST_F(wait_engine_test, without_a_limit_of_yields_their_time_is_the_limit) {
 }
 
 TEST_F(wait_engine_test, who_has_woken_another_yields_for_two_milliseconds_until_that_one_comes) {
-  what_.on_sleep = [] {};
-  what_.ready_when = [&] { return what_.sleeps > 0; };
+  is_ready_once_asleep();
   system_.yield_cost = 1000 - system_.clock_cost;
   std::uint64_t& woke_at = lockstep::detail::this_thread_history().woke_at;
   woke_at = system_.now;
@@ -500,8 +495,7 @@ TEST(wait_rungs_test, only_a_wait_that_yields_for_long_has_a_limit_of_yields) {
 }
 
 TEST_F(wait_engine_test, yields_that_took_their_time_are_tried_again_in_every_wait) {
-  what_.on_sleep = [] {};
-  what_.ready_when = [&] { return what_.sleeps > 0; };
+  is_ready_once_asleep();
   system_.yield_cost = waitable::shared_yield_time + 1;
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(wait(wait_policy()));
@@ -510,8 +504,7 @@ TEST_F(wait_engine_test, yields_that_took_their_time_are_tried_again_in_every_wa
 }
 
 TEST_F(wait_engine_test, a_yield_of_just_the_limit_does_not_count_as_a_stranger) {
-  what_.on_sleep = [] {};
-  what_.ready_when = [&] { return what_.sleeps > 0; };
+  is_ready_once_asleep();
   system_.yield_cost = long_yield - system_.clock_cost;
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(yields(), 1u) << "one such yield must not stop those of the next wait";

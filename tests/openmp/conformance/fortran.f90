@@ -1,23 +1,10 @@
 ! SPDX-License-Identifier: MIT
-! fortran.f90 -- the constructs of OpenMP as gfortran compiles them
+! fortran.f90 -- the constructs of OpenMP as gfortran compiles them, with workshare, which C has not. What it calls is what
+! GCC calls for C.
 module checks
   implicit none
   integer :: failures = 0
-  integer, save :: kept = 3
-  real(8), allocatable, save :: block_of(:)
-  !$omp threadprivate(kept, block_of)
-  type pair
-    integer :: lowest, highest
-  end type
-  interface operator(.joined.)
-    module procedure united
-  end interface
-  !$omp declare reduction(.joined. : pair : omp_out = united(omp_out, omp_in)) initializer(omp_priv = pair(1000000, -1000000))
 contains
-  pure type(pair) function united(a, b)
-    type(pair), intent(in) :: a, b
-    united = pair(min(a%lowest, b%lowest), max(a%highest, b%highest))
-  end function
   subroutine check(is_so, line)
     logical, intent(in) :: is_so
     integer, intent(in) :: line
@@ -32,14 +19,9 @@ program constructs
   use omp_lib
   use checks
   implicit none
-  call regions
-  call loops
-  call reductions
   call shares
   call orders
-  call thread_private
   call tasks
-  call teams
   if (failures > 0) then
     print '(a)', 'FAILED'
     stop 1
@@ -47,129 +29,6 @@ program constructs
   print '(a)', 'done'
 
 contains
-
-  subroutine regions
-    integer :: n, members, inner, array(5), total
-    integer(8) :: long
-    do n = 1, 6
-      members = 0
-      array = n
-      !$omp parallel num_threads(n) default(none) shared(members, n) firstprivate(array) private(long)
-      array(1) = array(1) + omp_get_thread_num()
-      long = omp_get_thread_num()
-      !$omp barrier
-      call check(array(1) == n + omp_get_thread_num() .and. array(5) == n .and. long == omp_get_thread_num(), __LINE__)
-      call check(omp_get_num_threads() == n .and. omp_get_level() == 1, __LINE__)
-      !$omp atomic
-      members = members + 1
-      !$omp end parallel
-      call check(members == n, __LINE__)
-    end do
-    call omp_set_max_active_levels(2)
-    inner = 0
-    !$omp parallel num_threads(2)
-    !$omp parallel num_threads(3) if(.true.)
-    !$omp atomic update
-    inner = inner + omp_get_team_size(1)
-    !$omp end parallel
-    !$omp end parallel
-    call check(inner == 12, __LINE__)
-    call omp_set_max_active_levels(1)
-    total = 0
-    !$omp parallel if(inner < 0)
-    total = total + omp_get_num_threads()
-    !$omp end parallel
-    call check(total == 1, __LINE__)
-    print '(a,2i6)', 'regions', members, inner
-  end subroutine
-
-  subroutine loops
-    integer :: i, j, last, visits(-10:200), grid(7, 9)
-    integer(8) :: k, big
-    visits = 0
-    !$omp parallel do schedule(dynamic, 3) lastprivate(last)
-    do i = -10, 200
-      visits(i) = visits(i) + 1
-      last = i
-    end do
-    call check(all(visits == 1) .and. last == 200, __LINE__)
-    !$omp parallel
-    !$omp do schedule(guided)
-    do i = 200, -10, -3
-      visits(i) = visits(i) + 1
-    end do
-    !$omp end do nowait
-    !$omp do schedule(static, 4)
-    do i = 199, -10, -3
-      visits(i) = visits(i) + 1
-    end do
-    !$omp end do nowait
-    !$omp do schedule(runtime)
-    do i = 198, -10, -3
-      visits(i) = visits(i) + 1
-    end do
-    !$omp end do
-    !$omp end parallel
-    call check(all(visits == 2), __LINE__)
-    grid = 0
-    !$omp parallel do collapse(2) schedule(nonmonotonic: dynamic)
-    do i = 1, 7
-      do j = 9, 1, -1
-        grid(i, j) = grid(i, j) + 10 * i + j
-      end do
-    end do
-    call check(sum(grid) == 10 * 28 * 9 + 45 * 7, __LINE__)
-    big = 0
-    !$omp parallel do reduction(+: big) schedule(dynamic, 7)
-    do k = huge(k) - 100, huge(k) - 1
-      big = big + (huge(k) - k)
-    end do
-    call check(big == 5050, __LINE__)
-    !$omp parallel do simd reduction(+: big)
-    do i = 1, 100
-      big = big + i
-    end do
-    call check(big == 10100, __LINE__)
-    print '(a,2i6,i9)', 'loops', last, sum(visits), big
-  end subroutine
-
-  subroutine reductions
-    use checks, only: operator(.joined.), pair, united
-    integer :: i, sums, products, lowest, highest, bits, table(4)
-    logical :: every, some, same
-    real(8) :: real_sum
-    complex(8) :: complex_sum
-    type(pair) :: range
-    integer, allocatable :: counts(:)
-    sums = 3; products = 1; lowest = 1000; highest = -1000; bits = 0; table = 0
-    every = .true.; some = .false.; same = .true.; real_sum = 0; complex_sum = 0
-    range = pair(500, 500)
-    allocate(counts(10))
-    counts = 0
-    !$omp parallel do reduction(+: sums, table, real_sum, complex_sum, counts) reduction(*: products) &
-    !$omp& reduction(min: lowest) reduction(max: highest) reduction(ieor: bits) reduction(.and.: every) &
-    !$omp& reduction(.or.: some) reduction(.eqv.: same) reduction(.joined.: range) schedule(static, 5)
-    do i = 1, 200
-      sums = sums + i
-      table(mod(i, 4) + 1) = table(mod(i, 4) + 1) + 1
-      counts(mod(i, 10) + 1) = counts(mod(i, 10) + 1) + i
-      if (mod(i, 50) == 0) products = products * 2
-      lowest = min(lowest, i - 30)
-      highest = max(highest, 3 * i)
-      bits = ieor(bits, i)
-      every = every .and. i > 0
-      some = some .or. i == 150
-      same = same .eqv. (i > 3)
-      real_sum = real_sum + 0.5d0
-      complex_sum = complex_sum + cmplx(1, i, kind=8)
-      range = united(range, pair(i, i * 2))
-    end do
-    call check(sums == 20103 .and. products == 16 .and. lowest == -29 .and. highest == 600, __LINE__)
-    call check(all(table == 50) .and. sum(counts) == 20100 .and. bits == 200, __LINE__)
-    call check(every .and. some .and. .not. same .and. real_sum == 100 .and. complex_sum == (200d0, 20100d0), __LINE__)
-    call check(range%lowest == 1 .and. range%highest == 500, __LINE__)
-    print '(a,6i6)', 'reductions', sums, products, lowest, highest, bits, range%highest
-  end subroutine
 
   subroutine shares
     integer :: ran(3), copied, wrong, i, critical_sum, masters
@@ -215,7 +74,7 @@ contains
   end subroutine
 
   subroutine orders
-    integer :: i, j, length, sequence(100), wave(12, 12), n, old, x
+    integer :: i, j, length, sequence(100), wave(12, 12), n
     length = 0
     !$omp parallel do ordered schedule(dynamic)
     do i = 1, 100
@@ -236,42 +95,7 @@ contains
       end do
     end do
     call check(wave(12, 12) == mod(705432, 10007), __LINE__)
-    x = 0
-    !$omp parallel num_threads(4) private(old)
-    !$omp atomic capture
-    old = x
-    x = x + 5
-    !$omp end atomic
-    call check(mod(old, 5) == 0 .and. old < 20, __LINE__)
-    !$omp end parallel
-    !$omp atomic write
-    length = 7
-    !$omp atomic read
-    old = length
-    call check(x == 20 .and. old == 7, __LINE__)
-    print '(a,3i6)', 'orders', length, wave(12, 12), x
-  end subroutine
-
-  subroutine thread_private
-    integer :: wrong, round
-    wrong = 0
-    kept = 17
-    !$omp parallel num_threads(4) copyin(kept) reduction(+: wrong)
-    if (kept /= 17) wrong = wrong + 1
-    kept = omp_get_thread_num()
-    allocate(block_of(10 + kept))
-    block_of = kept
-    !$omp end parallel
-    do round = 1, 10
-      !$omp parallel num_threads(4) reduction(+: wrong)
-      if (kept /= omp_get_thread_num() .or. size(block_of) /= 10 + kept .or. any(block_of /= kept)) wrong = wrong + 1
-      !$omp end parallel
-    end do
-    !$omp parallel num_threads(4)
-    deallocate(block_of)
-    !$omp end parallel
-    call check(wrong == 0, __LINE__)
-    print '(a,i6)', 'thread-private', wrong
+    print '(a,2i6)', 'orders', length, wave(12, 12)
   end subroutine
 
   recursive integer function fibonacci(n) result(value)
@@ -290,8 +114,8 @@ contains
   end function
 
   subroutine tasks
-    integer :: i, value, chain, total, in_loop, row(50)
-    value = 0; chain = 0; total = 0; in_loop = 0; row = 0
+    integer :: i, value, chain, row(50)
+    value = 0; chain = 0; row = 0
     !$omp parallel num_threads(4)
     !$omp single
     value = fibonacci(15)
@@ -300,46 +124,13 @@ contains
       if (chain == i - 1) chain = i
       !$omp end task
     end do
-    !$omp taskgroup task_reduction(+: total)
-    do i = 1, 30
-      !$omp task in_reduction(+: total) firstprivate(i)
-      total = total + i
-      !$omp end task
-    end do
-    !$omp end taskgroup
     !$omp taskloop grainsize(3) shared(row)
     do i = 1, 50
       row(i) = i
     end do
-    !$omp taskloop num_tasks(4) reduction(+: in_loop)
-    do i = 1, 50
-      in_loop = in_loop + i
-    end do
     !$omp end single
     !$omp end parallel
-    call check(value == 610 .and. chain == 20 .and. total == 465 .and. sum(row) == 1275 .and. in_loop == 1275, __LINE__)
-    print '(a,4i6)', 'tasks', value, chain, total, in_loop
-  end subroutine
-
-  subroutine teams
-    integer :: i, total, mapped(20)
-    total = 0
-    !$omp teams distribute parallel do reduction(+: total) num_teams(2) thread_limit(2)
-    do i = 1, 100
-      total = total + i
-    end do
-    mapped = 1
-    !$omp target map(tofrom: mapped)
-    mapped = mapped + 4
-    !$omp end target
-    !$omp target data map(tofrom: mapped)
-    !$omp target teams distribute parallel do
-    do i = 1, 20
-      mapped(i) = mapped(i) + i
-    end do
-    !$omp target update from(mapped)
-    !$omp end target data
-    call check(total == 5050 .and. sum(mapped) == 310, __LINE__)
-    print '(a,2i6)', 'teams', total, sum(mapped)
+    call check(value == 610 .and. chain == 20 .and. sum(row) == 1275, __LINE__)
+    print '(a,2i6)', 'tasks', value, chain
   end subroutine
 end program

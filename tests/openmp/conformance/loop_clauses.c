@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// loop_clauses.c -- collapse, lastprivate (also conditional), firstprivate, linear, simd, loop, distribute, teams loops
-#include <limits.h>
+// loop_clauses.c -- conditional lastprivate, distribute, teams loops
 #include <omp.h>
 
 #include "check.h"
@@ -16,87 +15,6 @@ static int each_once(int count) {
   return right == 4000;
 }
 static void visit(long i) { add(&visits[i], 1); }
-
-static void collapsed(int rows, int columns) {
-#pragma omp parallel for collapse(2) schedule(dynamic, 7)
-  for (int i = 0; i < rows; ++i)
-    for (int j = columns; j > 0; --j) visit(i * columns + j - 1);
-  CHECK(each_once(rows * columns));
-#pragma omp parallel for collapse(3)
-  for (unsigned long long i = 0; i < 5; ++i)
-    for (int j = -3; j < 4; j += 2)
-      for (short k = 10; k < 40; k += 3)
-        visit((long)((i * 4 + (unsigned long long)(j + 3) / 2) * 10 +
-                     (unsigned long long)(k - 10) / 3));
-  CHECK(each_once(200));
-#pragma omp parallel for collapse(2)
-  for (int i = 0; i < 40; ++i)
-    for (int j = 0; j <= i; ++j) visit(i * (i + 1) / 2 + j);
-  CHECK(each_once(820));
-#pragma omp parallel for collapse(2) schedule(runtime)
-  for (int i = 0; i < rows; ++i)
-    for (int j = 5; j < 5; ++j) visit(0);
-  CHECK(each_once(0));
-#pragma omp parallel
-#pragma omp for collapse(2) schedule(static, 3) nowait
-  for (long i = LONG_MAX - 10; i < LONG_MAX; ++i)
-    for (long j = LONG_MIN; j < LONG_MIN + 20; ++j)
-      visit((i - (LONG_MAX - 10)) * 20 + (j - LONG_MIN));
-  CHECK(each_once(200));
-  printf("collapsed\n");
-}
-
-struct point {
-  double x, y, filler[6];
-};
-
-static void last_values(void) {
-  int last = -1, first = 30, both = 5, array[3] = {0, 0, 0}, section = 0;
-  struct point where = {0, 0, {0}};
-#pragma omp parallel for lastprivate(last, array, where) firstprivate(first)
-  for (int i = 0; i < 77; ++i) {
-    last = i + first;
-    array[i % 3] = i;
-    array[2 - i % 3] = i;
-    array[1] = -i;
-    where.x = i;
-    where.y = -i;
-  }
-  CHECK(last == 106 && array[1] == -76 && where.x == 76 && where.y == -76);
-#pragma omp parallel for schedule(dynamic) lastprivate(both) firstprivate(both)
-  for (long i = 50; i > 0; i -= 7) both = (int)i;
-  CHECK(both == 1);
-  for (int chunk = 1; chunk < 40; chunk += 4) {
-    last = 0;
-#pragma omp parallel for schedule(dynamic, chunk) lastprivate(last)
-    for (unsigned long long i = 7; i < 100; ++i) last = (int)i;
-    CHECK(last == 99);
-    last = 0;
-#pragma omp parallel for schedule(guided, chunk) lastprivate(last)
-    for (int i = 100; i >= -3; --i) last = i;
-    CHECK(last == -3);
-    last = 0;
-#pragma omp parallel for schedule(nonmonotonic : dynamic, chunk) collapse(2) lastprivate(last)
-    for (int i = 0; i < 9; ++i)
-      for (int j = 0; j < 7; ++j) last = 10 * i + j;
-    CHECK(last == 86);
-  }
-#pragma omp parallel sections lastprivate(section)
-  {
-#pragma omp section
-    section = 1;
-#pragma omp section
-    section = 2;
-#pragma omp section
-    section = 3;
-  }
-  CHECK(section == 3);
-  int untouched = 8;
-#pragma omp parallel for lastprivate(untouched)
-  for (int i = 0; i < 0; ++i) untouched = i;
-  (void)untouched;
-  printf("last values: %d %d %g\n", last, section, where.x);
-}
 
 static void conditional(void) {
   int never = 4, some = 4;
@@ -136,58 +54,6 @@ static void conditional(void) {
   printf("conditional: %d %lld %g %d\n", some, far, odd, part);
 }
 
-static void linear_and_simd(void) {
-  static int to[1000];
-  int at = 5, sum = 0, last = 0;
-#pragma omp parallel for linear(at : 3) schedule(static, 9)
-  for (int i = 0; i < 300; ++i) {
-    to[i] = at;
-    at += 3;
-  }
-  CHECK(at == 905);
-  int right = 0;
-  for (int i = 0; i < 300; ++i) right += to[i] == 5 + 3 * i;
-  CHECK(right == 300);
-#pragma omp simd safelen(8) simdlen(4) reduction(+ : sum) lastprivate(last)
-  for (int i = 0; i < 1000; ++i) {
-    to[i] = 2 * i;
-    sum += i % 3;
-    last = i;
-  }
-  CHECK(sum == 999 && last == 999);
-#pragma omp parallel for simd schedule(simd : dynamic, 5) aligned(to) lastprivate(last)
-  for (int i = 0; i < 1000; ++i) {
-    to[i] += 1;
-    last = to[i];
-  }
-  CHECK(last == 1999);
-  for (int i = 0; i < 1000; ++i) CHECK(to[i] == 2 * i + 1);
-  printf("linear and simd: %d %d %d\n", at, sum, last);
-}
-
-static void loop_construct(void) {
-  int last;
-#pragma omp parallel loop lastprivate(last)
-  for (last = 0; last < 600; ++last) visit(last);
-  CHECK(each_once(600) && last == 600);
-#pragma omp parallel
-  {
-#pragma omp loop bind(parallel) collapse(2)
-    for (int i = 0; i < 20; ++i)
-      for (int j = 0; j < 30; ++j) visit(i * 30 + j);
-    const int from = 1000 + 4 * omp_get_thread_num();
-#pragma omp loop bind(thread)
-    for (int i = 0; i < 4; ++i) visit(from + i);
-  }
-  for (int i = 0; i < 4 * omp_get_max_threads(); ++i) CHECK(visits[1000 + i] == 1);
-  for (int i = 0; i < 4 * omp_get_max_threads(); ++i) visits[1000 + i] = 0;
-  CHECK(each_once(600));
-#pragma omp loop bind(teams)
-  for (int i = 0; i < 10; ++i) visit(i);
-  CHECK(each_once(10));
-  printf("loop: %d\n", last);
-}
-
 static void distributed(void) {
   int sum = 0, teams = 0, last = 0;
 #pragma omp teams num_teams(2) thread_limit(3) reduction(+ : teams)
@@ -221,11 +87,7 @@ static void distributed(void) {
 }
 
 int main(void) {
-  collapsed(23, 31);
-  last_values();
   conditional();
-  linear_and_simd();
-  loop_construct();
   distributed();
   return result();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parallel.c -- regions: sizes, ranks, levels, nesting, data clauses, thread-private data, control variables
+// parallel.c -- regions: sizes, ranks, levels, nesting, thread-private data, control variables
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -145,52 +145,10 @@ static void nested(void) {
   printf("nested: %d in regions of one, %d in regions of three\n", inner_sizes, inner_members);
 }
 
-static void nested_of_growing_sizes(void) {
-  int sum = 0;
-  omp_set_max_active_levels(2);
-  for (int outer = 1; outer <= 4; ++outer) {
-    for (int inner = 1; inner <= 4; ++inner) {
-#pragma omp parallel num_threads(outer)
-#pragma omp parallel num_threads(inner)
-      add(&sum, outer * inner == omp_get_team_size(1) * omp_get_num_threads());
-    }
-  }
-  omp_set_max_active_levels(1);
-  CHECK(sum == 100);
-  printf("nested of growing sizes: %d\n", sum);
-}
-
 struct large {
   double values[40];
   int tag;
 };
-
-static void data_clauses(int length) {
-  int before = 5, untouched = 7, sum = 0, array[3] = {1, 2, 3};
-  struct large big = {{0}, 9};
-  double variable_length[length];
-  for (int i = 0; i < length; ++i) variable_length[i] = i;
-  for (int i = 0; i < 40; ++i) big.values[i] = i;
-#pragma omp parallel num_threads(4) default(none) \
-    firstprivate(before, array, big, variable_length) private(untouched) shared(sum, length)
-  {
-    const int rank = omp_get_thread_num();
-    untouched = rank;
-    before += rank;
-    array[1] += rank;
-    variable_length[length - 1] += rank;
-    big.values[39] += rank;
-#pragma omp barrier
-    CHECK(untouched == rank && before == 5 + rank && array[0] == 1 && array[1] == 2 + rank &&
-          array[2] == 3);
-    CHECK(big.tag == 9 && big.values[38] == 38 && big.values[39] == 39 + rank);
-    CHECK(variable_length[0] == 0 && variable_length[length - 1] == length - 1 + rank);
-#pragma omp critical
-    sum += before;
-  }
-  CHECK(sum == 26 && before == 5 && untouched == 7 && array[1] == 2 && big.values[39] == 39);
-  printf("data clauses: %d\n", sum);
-}
 
 static void large_stack(void) {
   int sum = 0;
@@ -331,8 +289,6 @@ int main(void) {
   changing_sizes();
   rows_of_smaller_sizes();
   nested();
-  nested_of_growing_sizes();
-  data_clauses(17);
   large_stack();
   thread_private();
   control_variables();

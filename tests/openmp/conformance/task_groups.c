@@ -156,34 +156,6 @@ static void reductions(int threads) {
   CHECK(product == 15);
 }
 
-static void cancelled(void) {
-  int begun = 0, before = 0;
-#pragma omp parallel
-#pragma omp single
-  {
-#pragma omp taskgroup
-    {
-#pragma omp task
-      add(&before, 1);
-      for (int i = 0; i < 500; ++i) {
-#pragma omp task firstprivate(i)
-        {
-          if (i == 100) {
-#pragma omp cancel taskgroup
-          }
-#pragma omp cancellation point taskgroup
-          add(&begun, 1);
-        }
-      }
-    }
-    CHECK(before <= 1);
-#pragma omp task
-    add(&begun, 1000);
-  }
-  CHECK(begun >= 1000 && begun <= 1500);
-  if (!omp_get_cancellation()) CHECK(begun == 1500 && before == 1);
-}
-
 int main(void) {
   for (int threads = 1; threads <= 5; ++threads) {
     for (int i = 0; i < 20; ++i) {
@@ -191,6 +163,5 @@ int main(void) {
       reductions(threads);
     }
   }
-  for (int i = 0; i < 20; ++i) cancelled();
   return result();
 }

@@ -85,28 +85,6 @@ void settings_of_threads() {
   std::printf("settings of threads: wrong %d\n", wrong);
 }
 
-// Members hand a token around between constructs: each must run while the others wait.
-void ring_of_members() {
-  for (int n = 1; n <= 5; ++n) {
-    int token = 0, rounds = 0;
-#pragma omp parallel num_threads(n)
-    {
-      const int self = omp_get_thread_num();
-      for (int round = 0; round < 20; ++round) {
-        while (get(&token) != round * n + self) sched_yield();
-        set(&token, round * n + self + 1);
-        if (round % 5 == 0) {
-#pragma omp barrier
-#pragma omp single
-          ++rounds;
-        }
-      }
-    }
-    CHECK(token == 20 * n && rounds == 4);
-  }
-  std::printf("ring of members\n");
-}
-
 // Two regions at the same time, of two threads, whose members wait for each other.
 void regions_that_meet() {
   int met = 0;
@@ -120,70 +98,23 @@ void regions_that_meet() {
   std::printf("regions that meet: %d\n", met);
 }
 
-// Tasks need each other, so another member must take one: at an explicit barrier, and at the end of the region.
+// Tasks need each other, so members that wait at the end of the region must take them. Other waits: task_trees.c.
 void tasks_get_help() {
   for (int round = 0; round < 60; ++round) {
-    int at_barrier = 0, at_end = 0, of_single = 0;
+    int met = 0;
 #pragma omp parallel num_threads(3)
     {
-#pragma omp master
-      for (int i = 0; i < 3; ++i) {
-#pragma omp task shared(at_barrier)
-        meet(&at_barrier, 3);
-      }
-#pragma omp barrier
-#pragma omp single
-      for (int i = 0; i < 3; ++i) {
-#pragma omp task shared(of_single)
-        meet(&of_single, 3);
-      }
       if (round % 2 == 0 && omp_get_thread_num() == 0)
         usleep(500);  // the others wait at the end by now
 #pragma omp master
       for (int i = 0; i < 3; ++i) {
-#pragma omp task shared(at_end)
-        meet(&at_end, 3);
+#pragma omp task shared(met)
+        meet(&met, 3);
       }
     }
-    CHECK(at_barrier == 3 && at_end == 3 && of_single == 3);
+    CHECK(met == 3);
   }
   std::printf("tasks get help\n");
-}
-
-struct node {
-  int value;
-  node* next;
-};
-void list_walk() {
-  std::vector<node> nodes(500);
-  for (int i = 0; i < 500; ++i)
-    nodes[static_cast<std::size_t>(i)] = {
-        i, i + 1 < 500 ? &nodes[static_cast<std::size_t>(i) + 1] : nullptr};
-  for (int round = 0; round < 10; ++round) {
-    long sum = 0;
-#pragma omp parallel
-    {
-#pragma omp single nowait
-      for (node* at = &nodes[0]; at != nullptr; at = at->next) {
-#pragma omp task firstprivate(at) shared(sum)
-        {
-          at->value += 1;
-#pragma omp atomic
-          sum += at->value;
-        }
-      }
-    }
-    CHECK(sum == 124750 + 500 * (round + 1));
-  }
-  // Each member walks the whole list, and takes what comes first to it.
-  int taken = 0;
-#pragma omp parallel
-  for (node* at = &nodes[0]; at != nullptr; at = at->next) {
-#pragma omp single nowait
-    add(&taken, 1);
-  }
-  CHECK(taken == 500);
-  std::printf("list walk: %d\n", taken);
 }
 
 void priorities_and_yields() {
@@ -282,10 +213,8 @@ int main(int, char** arguments) {
   threads_that_come_and_go();
   pthreads();
   settings_of_threads();
-  ring_of_members();
   regions_that_meet();
   tasks_get_help();
-  list_walk();
   priorities_and_yields();
   signal_handlers();
   late_library((std::string(arguments[0]) + ".late.so").c_str());
