@@ -244,7 +244,7 @@ class flow_walk {
       }
       return (gate.value() >> 1) > turn && !stop_.requested();
     }
-    if ((gate.value() >> 1) > turn) return true;
+    if ((gate.value() >> 1) > turn) return !stop_.requested();
     const std::uint64_t before = turn - turns_.first;
     const std::uint64_t slowest = before == of_.timed_iterations ? turn  // all are timed
                                   : before < of_.ahead           ? turns_.first

@@ -35,7 +35,7 @@ class random_graphs : public testing::TestWithParam<std::size_t> {
     for (int k = 0; k < count; ++k) {
       const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(k);
       const random_graph shape(seed, taste);
-      const std::size_t iterations = 1 + seed % 5;
+      const std::size_t iterations = 1 + seed % 8;  // a plan may be made anew after five
       graph_computation with;
       const graph g = shape.build(&with);
       const std::string problem = g.validate();
@@ -79,6 +79,12 @@ TEST_P(random_graphs, with_loops) {
 TEST_P(random_graphs, with_iterations_that_overlap) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = false;
+  compare(taste, graphs(100));
+}
+
+TEST_P(random_graphs, that_are_planned_anew_within_a_run) {
+  graph_taste taste;
+  taste.has_hints = false;
   compare(taste, graphs(100));
 }
 

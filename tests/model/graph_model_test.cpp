@@ -314,8 +314,9 @@ TEST_P(flow_walk_model, a_member_that_waits_has_told_what_it_has_done_WALK_5) {
     work.push_back(does([&] { has_left = true; }));
     work.push_back(does([&] {
       const std::uint32_t own = flow.lane(0);
-      check(has_left && board->claimed(own) == 1, "it has run its own step before");
-      check(board->done(own).value() == 1, "others see that the step is done");
+      constexpr std::uint64_t one = flow_machine::first_timed + 1;
+      check(has_left && board->claimed(own) == one, "it has run its own step before");
+      check(board->done(own).value() == one, "others see that the step is done");
       has_right = true;
     }));
     work.push_back(does([&] { check(has_left && has_right, "it comes after both"); }));

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/detail/platform/clock.hpp>
 #include <lockstep/graph.hpp>
 #include <lockstep/member.hpp>
 
@@ -37,6 +38,7 @@ struct graph_taste {
   bool has_loops = true;
   bool has_conditions = true;
   bool has_delays = true;
+  bool has_hints = true;       ///< else nodes take their time, and plans learn it
   std::size_t most_width = 1;  ///< of team-wide nodes; 1: there are none
   std::size_t pins = 0;        ///< members that nodes may be pinned to
 };
@@ -76,7 +78,9 @@ class random_graph {
     std::vector<graph_node> made;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       const std::string name = "n" + std::to_string(n);
-      const auto compute = [n, with](std::size_t i) {
+      const int pauses = taste_.has_hints ? 0 : nodes[n].cost / 100;
+      const auto compute = [n, with, pauses](std::size_t i) {
+        for (int k = 0; k < pauses; ++k) lockstep::detail::native::polling_pause();
         return with->of->compute(n, i, *with->into);
       };
       if (nodes[n].width > 0) {
@@ -89,7 +93,7 @@ class random_graph {
       } else {
         made.push_back(g.node(name, [compute](std::size_t i) { compute(i); }));
       }
-      made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
+      if (taste_.has_hints) made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
       if (nodes[n].pin != no_pin) made.back().pin(nodes[n].pin);
       if (nodes[n].cost % 7 == 0)
         made.back().keep_near(made[static_cast<std::size_t>(nodes[n].cost) % made.size()]);
