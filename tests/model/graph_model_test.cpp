@@ -314,7 +314,7 @@ TEST_P(flow_walk_model, a_member_that_waits_has_told_what_it_has_done_WALK_5) {
     work.push_back(does([&] { has_left = true; }));
     work.push_back(does([&] {
       const std::uint32_t own = flow.lane(0);
-      constexpr std::uint64_t one = flow_machine::first_timed + 1;
+      constexpr std::uint64_t one = 2 * flow_machine::first_timed + 1;  // two steps an iteration
       check(has_left && board->claimed(own) == one, "it has run its own step before");
       check(board->done(own).value() == one, "others see that the step is done");
       has_right = true;
