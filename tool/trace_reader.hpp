@@ -2,7 +2,7 @@
 // tool/trace_reader.hpp -- a trace from the text of a Trace Event file
 //
 // It reads the events X (slices), i (marks), C (counters), s and f (arrows) and M (names), and counts all others.
-// Events may come in any order. The text is read bit by bit, so memory is needed only for what the trace says. It has a
+// Events may come in any order. The text is read piece by piece, so memory is needed only for what the trace says. It has a
 // limit.
 #pragma once
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t most_trace_memory = std::uint64_t{4} << 30;
 /// `name` is that of the file, for messages. Throws bad_trace.
 [[nodiscard]] trace read_trace(const std::string& text, std::string_view name,
                                std::uint64_t most_memory = most_trace_memory);
-/// The stream can go back to its begin.
+/// Requires: the stream can go back to its beginning.
 [[nodiscard]] trace read_trace(std::istream& from, std::string_view name,
                                std::uint64_t most_memory = most_trace_memory);
 

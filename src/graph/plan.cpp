@@ -196,11 +196,12 @@ LOCKSTEP_INLINE void plan_body::end_run(bool& goes_on, bool is_complete) {
   if (!was_alone) machine->come_to_rest(!is_complete);
 }
 
-/// Begins a run, and puts the lanes in order after it. `goes_on`: is_running, or has_started.
+/// Begins a run, and puts the lanes in order after it. `goes_on`: is_running, or has_started. `learning`: the gate of one
+/// that outlasts what it times, if the plan may be made anew within it.
 class plan_run {
  public:
   plan_run(plan_body& of, bool& goes_on, std::uint64_t iterations, const iteration_gate* gate,
-           const char* function, bool is_timed = false)
+           const char* function, bool is_timed = false, const iteration_gate* learning = nullptr)
       : of_(of), goes_on_(goes_on), is_timed_(is_timed) {
     if (of.is_running || of.has_started || of.host == nullptr) of.check_ready(function);
     of.check_lives(function);
@@ -212,7 +213,10 @@ class plan_run {
       of.machine->timed_iterations = of.machine->most_samples = ~std::uint64_t{0};
     }
     if (of.learns) of.learn();
-    of.machine->prepare(iterations, gate);
+    of.done = 0;
+    const bool outlasts =
+        of.learns && (gate != nullptr || of.machine->timed_iterations < iterations);
+    of.machine->prepare(iterations, outlasts && learning != nullptr ? learning : gate);
     of.was_alone = of.is_stopped = false;
     of.stop.begin();
     goes_on = true;
@@ -254,13 +258,9 @@ job plan_body::part() {
 
 LOCKSTEP_INLINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                     const char* function, bool is_timed) {
-  plan_run here(*this, is_running, count, asks, function, is_timed);
   const iteration_gate learning = {
       this, [](void* of) -> bool { return static_cast<plan_body*>(of)->ends_here(); }};
-  if (learns && (asks != nullptr || machine->timed_iterations < count)) {
-    done = 0;
-    machine->prepare(count, &learning);
-  }
+  plan_run here(*this, is_running, count, asks, function, is_timed, &learning);
   here.is_complete =
       count == 0 || (machine->plan.members == 1 || needs_all
                          ? host->run(machine->plan.members, part<member>(), where, "plan")

@@ -122,9 +122,7 @@ int lockstep_team_for_range_by(lockstep_team* team, int64_t first, int64_t last,
     LOCKSTEP_C_REFUSE_NULL(team, function, result);                                                \
     return reduce_numbers(__func__, team, first, last, operation, function, context, result);      \
   }
-REDUCE(double, double)
-REDUCE(float, float)
-REDUCE(int64, int64_t)
+LOCKSTEP_C_NUMBERS(REDUCE)
 #undef REDUCE
 
 int lockstep_team_reduce(lockstep_team* team, int64_t first, int64_t last, size_t value_size,

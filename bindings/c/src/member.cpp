@@ -104,9 +104,7 @@ int lockstep_member_sync_threads(lockstep_member* me) {
     LOCKSTEP_C_REFUSE_NULL(me, function, result);                                                 \
     return reduce(__func__, me, first, last, operation, function, context, result);               \
   }
-OF_NUMBERS(double, double)
-OF_NUMBERS(float, float)
-OF_NUMBERS(int64, int64_t)
+LOCKSTEP_C_NUMBERS(OF_NUMBERS)
 #undef OF_NUMBERS
 
 int lockstep_member_sync_count(lockstep_member* me, int condition, size_t* count) {

@@ -168,4 +168,7 @@ constexpr lockstep::call_site nowhere() noexcept { return lockstep::call_site::n
        ? ::lockstep_c::fail_null(__func__, #handle) \
        : ::lockstep_c::give_text(__func__, buffer, capacity, length, [=] { return __VA_ARGS__; }))
 
+/// The types of numbers that C has functions for: what names them there, and what they are.
+#define LOCKSTEP_C_NUMBERS(OF) OF(double, double) OF(float, float) OF(int64, int64_t)
+
 #endif  // LOCKSTEP_BINDINGS_C_SUPPORT_HPP
